@@ -110,7 +110,8 @@ Json map_of(const std::string& study,
   return Json::parse(read_whole(made / "map.json"));
 }
 
-TEST_CASE("map: the Gibbs sampler ends where order makes it slow", "[agreement][map]") {
+TEST_CASE("map: the Gibbs sampler ends where order makes it slow",
+          "[agreement][map][study:potts-sampler]") {
   // Two colours on a complete graph of 8 sites; were the graph large, they would order at beta =
   // 2/8. A run fails if split R-hat is 1.01 or more in a replicate. R-hat² - 1 is (q tau - 1)/n
   // over 32 halves of n = draws/2, with q = chi²/31 of 31 degrees of freedom: its median is 1, and
@@ -150,7 +151,8 @@ TEST_CASE("map: the Gibbs sampler ends where order makes it slow", "[agreement][
   CHECK(late >= 3);
 }
 
-TEST_CASE("map: the largest learning rate of SGD is where its verdicts end", "[agreement][map]") {
+TEST_CASE("map: the largest learning rate of SGD is where its verdicts end",
+          "[agreement][map][study:gauss-sgd]") {
   constexpr int kSites = 6;
   constexpr int kDepth = 3;
   const Json map =

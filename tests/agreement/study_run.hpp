@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "attica/app/run/results.hpp"
@@ -26,13 +29,19 @@ struct StudyRun {
     const std::unique_ptr<Experiment> experiment = study.make(configuration);
     observed.theory = experiment->theory(TheoryGrid::run).predictions;
     const auto count = static_cast<std::uint64_t>(configuration.integer("sim.replicates"));
-    const auto seed = static_cast<std::uint64_t>(configuration.integer("sim.seed"));
+    const std::uint64_t seed = configuration.seed();
     for (std::size_t point = 0; point < experiment->points(); ++point) {
       const Piece all{.point = point, .stream_point = point, .replicates = count, .seed = seed};
       replicates.add({.first_replicate = 0, .outcomes = experiment->simulate(all)}, {});
     }
     replicates.finish();
     observed.simulation = replicates.curves();
+  }
+
+  /// @brief Whether anything is compared with a theory: studies of claims alone have no such point.
+  bool has_points() const {
+    return !app::compare(study.agreement(configuration), observed.theory, replicates)
+                .points.empty();
   }
 
   /// @brief The verdict over all compared points, as the program comes to it; `whole`: every one
@@ -45,7 +54,7 @@ struct StudyRun {
     return judge(compared.points).verdict;
   }
 
-  /// @brief Plants an error in a series of the theory; in all of them without a name.
+  /// @brief A series of the theory times a factor; all of them without a name.
   void scale_theory(const std::string& series, double factor) {
     for (Prediction& p : observed.theory) {
       if (!series.empty() && p.series.name != series) continue;
@@ -83,26 +92,76 @@ inline void check_claims_can_fail(const std::vector<ClaimResult>& claims) {
   }
 }
 
-/// @brief The study with these values comes to AGREE, its claims hold, and each of its perturbed
-/// comes to DISAGREE; `whole`: every point has a theory.
-inline void check_agrees_and_rejects_perturbed(const Study& study,
-                                               const Table& overrides = {},
-                                               bool whole = true) {
-  CAPTURE(study.name);
-  const StudyRun run(study, overrides);
-  CHECK(run.points(whole) == Verdict::agree);
-  if (study.claims != nullptr) {
-    const std::vector<ClaimResult> claims = study.claims(run.configuration, run.observed);
-    for (const ClaimResult& claim : claims) {
-      CAPTURE(claim.name, claim.detail);
-      CHECK(claim.verdict == Verdict::agree);
-    }
-    check_claims_can_fail(claims);
+/// @brief All claims of the run hold, and could have failed.
+inline void check_claims_hold(const StudyRun& run) {
+  if (run.study.claims == nullptr) return;
+  const std::vector<ClaimResult> claims = run.study.claims(run.configuration, run.observed);
+  for (const ClaimResult& claim : claims) {
+    CAPTURE(claim.name, claim.detail);
+    CHECK(claim.verdict == Verdict::agree);
   }
+  check_claims_can_fail(claims);
+}
+
+/// @brief The run comes to AGREE, its claims hold, and each of the study's perturbed theories comes
+/// to DISAGREE; `whole`: every point has a theory.
+inline void check_agrees_and_rejects_perturbed(const StudyRun& run, bool whole = true) {
+  const Study& study = run.study;
+  CAPTURE(study.name);
+  CHECK(run.points(whole) == Verdict::agree);
+  check_claims_hold(run);
   CHECK(study.perturbed.size() >= 2);
   for (const PerturbedTheory& perturbation : study.perturbed) {
     CAPTURE(perturbation.name);
     CHECK(perturbed(run, perturbation).points(whole) == Verdict::disagree);
+  }
+}
+
+inline void check_agrees_and_rejects_perturbed(const Study& study,
+                                               const Table& overrides = {},
+                                               bool whole = true) {
+  check_agrees_and_rejects_perturbed(StudyRun(study, overrides), whole);
+}
+
+/// @brief The study at its defaults comes to AGREE, and no longer with a series of its theory times
+/// a factor.
+inline void check_agrees_and_rejects(std::string_view name,
+                                     const std::vector<std::pair<std::string, double>>& errors) {
+  CAPTURE(name);
+  const StudyRun run(study_named(name), {});
+  CHECK(run.points() == Verdict::agree);
+  for (const auto& [series, factor] : errors) {
+    CAPTURE(series, factor);
+    StudyRun wrong = run;
+    wrong.scale_theory(series, factor);
+    CHECK(wrong.points() == Verdict::disagree);
+  }
+}
+
+/// @brief Nothing speaks against the study with these values, neither points nor claims.
+inline void check_not_rejected(std::string_view name, const Table& overrides) {
+  CAPTURE(name);
+  const StudyRun run(study_named(name), overrides);
+  CHECK(run.points(false) != Verdict::disagree);
+  if (run.study.claims == nullptr) return;
+  for (const ClaimResult& claim : run.study.claims(run.configuration, run.observed)) {
+    CAPTURE(claim.name, claim.detail);
+    CHECK(claim.verdict != Verdict::disagree);
+  }
+}
+
+/// @brief The study's reference runs come to the verdicts that they expect, and their claims hold.
+inline void check_reference_runs(const Study& study) {
+  for (const ReferenceRun& reference_run : study.reference_runs) {
+    CAPTURE(reference_run.name);
+    const StudyRun run(study, reference_run.values);
+    CHECK(run.points() == reference_run.expected);
+    const std::vector<ClaimResult> claims = study.claims(run.configuration, run.observed);
+    CHECK_FALSE(claims.empty());
+    for (const ClaimResult& claim : claims) {
+      CAPTURE(claim.name, claim.detail);
+      CHECK(claim.verdict == Verdict::agree);
+    }
   }
 }
 

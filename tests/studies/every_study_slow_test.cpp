@@ -133,7 +133,11 @@ Table first_of_sweeps(const Study& study, Table values) {
 }
 
 TEST_CASE("every study: all presets and reference_runs can be made, and their theory answers",
-          "[studies][slow]") {
+          "[studies][slow][study:bigrams-"
+          "softmax][study:gauss-"
+          "sgd]["
+          "study:icl-diversity][study:positional-"
+          "phase]") {
   // Theories of these take more than two seconds at paper size: theirs are asked below.
   const std::set<std::string> long_ones{"bigrams-large",
                                         "bigrams-regularisation",

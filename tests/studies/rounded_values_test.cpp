@@ -55,7 +55,13 @@ struct Case {
   Table others = {};
 };
 
-TEST_CASE("every study that rounds a value says so, and refuses two that become one", "[studies]") {
+TEST_CASE(
+    "every study that rounds a value says so, and refuses two that become one",
+    "[studies][study:bigrams-sign][study:body4-stairs][study:gauss-double-descent][study:icl-"
+    "alignment][study:icl-context][study:icl-diversity][study:icl-double-descent][study:icl-merged]"
+    "[study:icl-separate][study:icl-training][study:joma-bounce][study:joma-erf][study:joma-"
+    "overlap][study:positional-flow][study:potts-alignment][study:potts-flow][study:topics-"
+    "attention][study:topics-mode-growth][study:topics-two-stage][study:tree-learning]") {
   const std::vector<Case> cases = {
       {"icl-merged", "sim.times", 12.345678},
       {"icl-separate", "sim.times", 12.345678},
@@ -110,7 +116,8 @@ TEST_CASE("every study that rounds a value says so, and refuses two that become 
   }
 }
 
-TEST_CASE("potts-alignment: a share of nothing is no share", "[studies][potts]") {
+TEST_CASE("potts-alignment: a share of nothing is no share",
+          "[studies][potts][study:potts-alignment]") {
   const Study study = study_named("potts-alignment");
   const auto share = [&](double held_out) {
     return refused([&] {

@@ -80,18 +80,20 @@ int seeds_that_agree(int first, int last) {
   return agree;
 }
 
-TEST_CASE("gauss-double-descent: quick preset is AGREE", "[agreement]") {
+TEST_CASE("gauss-double-descent: quick preset is AGREE",
+          "[agreement][study:gauss-double-descent]") {
   CHECK(seeds_that_agree(1, 1) == 1);
 }
 
 TEST_CASE("gauss-double-descent: quick preset is AGREE at almost every one of twenty seeds",
-          "[.][all]") {
+          "[.][all][study:gauss-double-descent]") {
   // Promised: at least 0.9. If the true probability is 0.95, 18 or more of 20 happen with
   // probability 0.92; the seeds are fixed, so the test is not a gamble.
   CHECK(seeds_that_agree(1, 20) >= 18);
 }
 
-TEST_CASE("gauss-double-descent: a theory that is 3 % off is found", "[agreement]") {
+TEST_CASE("gauss-double-descent: a theory that is 3 % off is found",
+          "[agreement][study:gauss-double-descent]") {
   Run run("quick", {"sweep.alpha=[0.5, 1.0, 3.0]", "sweep.lambda=[0.1]"});
   REQUIRE(run.check().verdict == Verdict::agree);
   const TheoryRecord right = run.theory;
@@ -110,14 +112,15 @@ TEST_CASE("gauss-double-descent: a theory that is 3 % off is found", "[agreement
   }
 }
 
-TEST_CASE("gauss-double-descent: larger systems agree", "[agreement]") {
+TEST_CASE("gauss-double-descent: larger systems agree", "[agreement][study:gauss-double-descent]") {
   const Run run(
       "",
       {"model.sites=120", "sweep.alpha=[0.5, 1.0, 2.0]", "sim.data_sets=4", "sim.replicates=150"});
   CHECK(run.check().verdict == Verdict::agree);
 }
 
-TEST_CASE("gauss-double-descent: every covariance family agrees", "[agreement]") {
+TEST_CASE("gauss-double-descent: every covariance family agrees",
+          "[agreement][study:gauss-double-descent]") {
   for (const char* covariance : {"equi", "precision", "arrow"}) {
     CAPTURE(covariance);
     const Run run("",
@@ -131,7 +134,8 @@ TEST_CASE("gauss-double-descent: every covariance family agrees", "[agreement]")
   }
 }
 
-TEST_CASE("gauss-double-descent: on raw digits only the covariance matters", "[agreement]") {
+TEST_CASE("gauss-double-descent: on raw digits only the covariance matters",
+          "[agreement][study:gauss-double-descent]") {
   // lambda >= 0.1 in units of the mean eigenvalue, M >= 30.
   const Run run("demo", {"sweep.alpha=[0.5, 1.0, 2.0, 8.0]"});
   const CheckRecord record = run.check();
@@ -140,7 +144,7 @@ TEST_CASE("gauss-double-descent: on raw digits only the covariance matters", "[a
 }
 
 TEST_CASE("gauss-double-descent: on standardised digits it does not, and the check says why",
-          "[agreement]") {
+          "[agreement][study:gauss-double-descent]") {
   const Run run("demo", {"model.standardise=true", "sweep.alpha=[0.5, 1.0, 2.0]"});
   const CheckRecord record = run.check();
   CHECK(record.verdict == Verdict::disagree);

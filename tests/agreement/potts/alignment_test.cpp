@@ -34,7 +34,7 @@ std::string ring_alignment(double beta, const std::string& name) {
   return path;
 }
 
-TEST_CASE("potts-alignment: scores find the coupled pairs", "[agreement]") {
+TEST_CASE("potts-alignment: scores find the coupled pairs", "[agreement][study:potts-alignment]") {
   const Study study = study_named("potts-alignment");
   const StudyRun run(study,
                      {{"model.file", ring_alignment(1.0, "ring.aln")},
@@ -69,7 +69,8 @@ TEST_CASE("potts-alignment: scores find the coupled pairs", "[agreement]") {
   }
 }
 
-TEST_CASE("potts-alignment: without couplings context does not help", "[agreement]") {
+TEST_CASE("potts-alignment: without couplings context does not help",
+          "[agreement][study:potts-alignment]") {
   const Study study = study_named("potts-alignment");
   const StudyRun run(study,
                      {{"model.file", ring_alignment(0, "free.aln")},

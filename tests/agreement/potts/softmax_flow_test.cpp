@@ -12,7 +12,7 @@ using attica::testing::StudyRun;
 namespace potts_softmax_flow_test {
 
 TEST_CASE("potts-softmax-flow: SGD has the mean of first order, and what is off is found",
-          "[agreement][potts]") {
+          "[agreement][potts][study:potts-softmax-flow]") {
   const Table values{{"sim.starts", 1}, {"sim.steps", List{10, 25, 50, 75, 100}}};
   StudyRun run(study_named("potts-softmax-flow"), values);
   CHECK(run.points() == Verdict::agree);
@@ -32,7 +32,7 @@ TEST_CASE("potts-softmax-flow: SGD has the mean of first order, and what is off 
 }
 
 TEST_CASE("potts-softmax-flow: descent on the population is not the mean over runs",
-          "[agreement][potts]") {
+          "[agreement][potts][study:potts-softmax-flow]") {
   StudyRun run(study_named("potts-softmax-flow"),
                {{"sim.starts", 1},
                 {"sim.steps", List{50, 100}},

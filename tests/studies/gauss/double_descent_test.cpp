@@ -92,7 +92,7 @@ constexpr const char* kData =
     "1,0,2,0.5,7\n2,0,1,0.1,7\n3,0,5,-0.4,7\n5,0,-1,0.3,7\n8,0,2,0.2,7\n-4,0,3,-0.9,7\n";
 
 TEST_CASE("gauss-double-descent: the theory is GaussianRidge on every model covariance",
-          "[studies][gauss]") {
+          "[studies][gauss][study:gauss-double-descent]") {
   constexpr Index kSites = 12;
   constexpr std::uint64_t kSeed = 5;
   RandomStream stream({.seed = kSeed, .id = StreamId::model});
@@ -136,7 +136,8 @@ TEST_CASE("gauss-double-descent: the theory is GaussianRidge on every model cova
   }
 }
 
-TEST_CASE("gauss-double-descent: M is rounded to an integer >= 1", "[studies][gauss]") {
+TEST_CASE("gauss-double-descent: M is rounded to an integer >= 1",
+          "[studies][gauss][study:gauss-double-descent]") {
   // N = 10; alpha N = 1.2, 2.4, 2.6
   const auto experiment = make(
       {{"model.sites", 11}, {"sweep.alpha", List{0.26, 0.12, 0.24}}, {"sweep.lambda", List{0.1}}});
@@ -157,7 +158,7 @@ TEST_CASE("gauss-double-descent: M is rounded to an integer >= 1", "[studies][ga
 
 TEST_CASE(
     "gauss-double-descent: an alpha whose product with N rounds below an integer is that integer",
-    "[studies][gauss]") {
+    "[studies][gauss][study:gauss-double-descent]") {
   // (1/49) 49 < 1 and (5/49) 49 != 5 in double precision.
   volatile double inputs = 49;
   REQUIRE(1 / inputs * inputs < 1);
@@ -172,7 +173,7 @@ TEST_CASE(
 }
 
 TEST_CASE("gauss-double-descent: theory at the requested points refuses less than one sample",
-          "[studies][gauss]") {
+          "[studies][gauss][study:gauss-double-descent]") {
   const auto experiment = make({{"model.sites", 11}, {"sweep.alpha", List{0.5, 0.09}}});
   try {
     (void)experiment->theory(TheoryGrid::requested);
@@ -186,7 +187,7 @@ TEST_CASE("gauss-double-descent: theory at the requested points refuses less tha
 }
 
 TEST_CASE("gauss-double-descent: at lambda = 0 and M = N the theory diverges, near it it does not",
-          "[studies][gauss]") {
+          "[studies][gauss][study:gauss-double-descent]") {
   const auto experiment =
       make({{"model.sites", 9}, {"sweep.alpha", List{0.5, 1.0, 1.5}}, {"sweep.lambda", List{0.0}}});
   const TheoryResult theory = experiment->theory(TheoryGrid::run);
@@ -205,7 +206,7 @@ TEST_CASE("gauss-double-descent: at lambda = 0 and M = N the theory diverges, ne
 }
 
 TEST_CASE("gauss-double-descent: the same numbers however replicates are split into pieces",
-          "[studies][gauss]") {
+          "[studies][gauss][study:gauss-double-descent]") {
   const TemporaryFile file(kData);
   const Table gaussian{{"model.sites", 7}};
   const Table data{{"model.covariance", "data"}, {"model.file", file.name().c_str()}};
@@ -246,7 +247,7 @@ TEST_CASE("gauss-double-descent: the same numbers however replicates are split i
 
 TEST_CASE(
     "gauss-double-descent: an explicit covariance, with header or without, is that covariance",
-    "[studies][gauss]") {
+    "[studies][gauss][study:gauss-double-descent]") {
   MatrixXd sigma = ar1_covariance(5, 0.6);
   sigma *= 4;
   for (const char* header : {"", "a,b,c,d,e\n"}) {
@@ -264,7 +265,8 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("gauss-double-descent: lambda in units of the mean eigenvalue", "[studies][gauss]") {
+TEST_CASE("gauss-double-descent: lambda in units of the mean eigenvalue",
+          "[studies][gauss][study:gauss-double-descent]") {
   const TemporaryFile file(csv(4 * ar1_covariance(5, 0.6)));  // mean eigenvalue 4
   const Table explicit_model{{"model.covariance", "explicit"},
                              {"model.file", file.name().c_str()},
@@ -285,7 +287,7 @@ TEST_CASE("gauss-double-descent: lambda in units of the mean eigenvalue", "[stud
 
 TEST_CASE(
     "gauss-double-descent: data become their covariance with divisor n, constant columns are named",
-    "[studies][gauss]") {
+    "[studies][gauss][study:gauss-double-descent]") {
   const TemporaryFile file(kData);
   Configuration c = configured({{"model.covariance", "data"}, {"model.file", file.name().c_str()}});
   const auto experiment = study().make(c);
@@ -324,7 +326,8 @@ TEST_CASE(
   CHECK(std::get<double>(fact(standardised->diagnostics(), "mean_eigenvalue")) == Approx(1));
 }
 
-TEST_CASE("gauss-double-descent: the simulated errors average to the theory", "[studies][gauss]") {
+TEST_CASE("gauss-double-descent: the simulated errors average to the theory",
+          "[studies][gauss][study:gauss-double-descent]") {
   const auto experiment = make({{"model.sites", 41},
                                 {"sweep.alpha", List{2.0}},
                                 {"sweep.lambda", List{0.1}},
@@ -345,7 +348,7 @@ TEST_CASE("gauss-double-descent: the simulated errors average to the theory", "[
 }
 
 TEST_CASE("gauss-double-descent: train error far below the test error is not compared",
-          "[studies][gauss]") {
+          "[studies][gauss][study:gauss-double-descent]") {
   const auto experiment = make({{"model.sites", 20},
                                 {"sweep.alpha", List{0.5, 3.0}},
                                 {"sweep.lambda", List{0.0, 1.0}},
@@ -363,7 +366,7 @@ TEST_CASE("gauss-double-descent: train error far below the test error is not com
 }
 
 TEST_CASE("gauss-double-descent: the order of the theory is one word; data have the leading one",
-          "[studies][gauss]") {
+          "[studies][gauss][study:gauss-double-descent]") {
   const Table few{
       {"model.sites", 20}, {"sweep.alpha", List{0.5, 1.0, 3.0}}, {"sweep.lambda", List{1e-4, 1.0}}};
   Table leading = few;
@@ -392,7 +395,8 @@ TEST_CASE("gauss-double-descent: the order of the theory is one word; data have 
   CHECK(c.text("theory.order") == "leading");
 }
 
-TEST_CASE("gauss-double-descent: bad input names the parameter", "[studies][gauss][input]") {
+TEST_CASE("gauss-double-descent: bad input names the parameter",
+          "[studies][gauss][input][study:gauss-double-descent]") {
   using Catch::Contains;
   const auto file_error = [](const std::string& content, const char* covariance) {
     const TemporaryFile file(content);
@@ -471,14 +475,15 @@ TEST_CASE("gauss-double-descent: bad input names the parameter", "[studies][gaus
 }
 
 TEST_CASE("gauss-double-descent: a covariance singular in double precision is its parameter's",
-          "[studies][gauss][input]") {
+          "[studies][gauss][input][study:gauss-double-descent]") {
   for (const char* family : {"ar1", "equi"}) {
     const Table values{{"model.covariance", family}, {"model.rho", 1 - 1e-15}};
     CHECK(attica::testing::refusal(study(), values).find("'model.rho'") != std::string::npos);
   }
 }
 
-TEST_CASE("gauss-double-descent: declared ranges, choices and presets", "[studies][gauss][input]") {
+TEST_CASE("gauss-double-descent: declared ranges, choices and presets",
+          "[studies][gauss][input][study:gauss-double-descent]") {
   const auto refused = [](const char* key, const Value& value) {
     for (const Parameter& p : study().parameters) {
       if (p.key != key) continue;
@@ -518,7 +523,7 @@ TEST_CASE("gauss-double-descent: declared ranges, choices and presets", "[studie
 }
 
 TEST_CASE("gauss-double-descent: every simulated series is described and judged, errors are drawn",
-          "[studies][gauss]") {
+          "[studies][gauss][study:gauss-double-descent]") {
   const auto experiment = make({{"model.sites", 5}, {"sweep.alpha", kSmallAlpha}});
   const Configuration c = configured({});
   const std::vector<Outcome> outcomes = experiment->simulate({.seed = 1});

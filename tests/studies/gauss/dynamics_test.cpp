@@ -29,7 +29,8 @@ Parameter parameter(const Study& study, const std::string& key) {
   throw std::logic_error("no parameter " + key);
 }
 
-TEST_CASE("gauss-flow: begins with the variance, ends at the ridgeless limit", "[studies]") {
+TEST_CASE("gauss-flow: begins with the variance, ends at the ridgeless limit",
+          "[studies][study:gauss-flow]") {
   const auto experiment = made(study_named("gauss-flow"),
                                {{"model.sites", 13},
                                 {"theory.order", "leading"},
@@ -61,7 +62,7 @@ TEST_CASE("gauss-flow: begins with the variance, ends at the ridgeless limit", "
 }
 
 TEST_CASE("gauss-flow: to order 1/M late times end at the ridgeless error, simulated or not",
-          "[studies]") {
+          "[studies][study:gauss-flow]") {
   const auto experiment = made(study_named("gauss-flow"),
                                {{"model.sites", 13},
                                 {"sweep.alpha", List{0.5, 1.0, 3.0}},
@@ -82,7 +83,7 @@ TEST_CASE("gauss-flow: to order 1/M late times end at the ridgeless error, simul
   CHECK(experiment->simulate({.point = 1, .stream_point = 1})[0].series.size() == 2);
 }
 
-TEST_CASE("gauss-flow: the simulation shares its data among times", "[studies]") {
+TEST_CASE("gauss-flow: the simulation shares its data among times", "[studies][study:gauss-flow]") {
   const Study study = study_named("gauss-flow");
   const Table few{
       {"model.sites", 9}, {"sweep.alpha", List{2.0}}, {"sim.times", List{0.0, 0.5, 5.0}}};
@@ -99,7 +100,7 @@ TEST_CASE("gauss-flow: the simulation shares its data among times", "[studies]")
   CHECK(outcomes[1].series[0].y[2] != outcomes[0].series[0].y[2]);
 }
 
-TEST_CASE("gauss-sgd: curves, decay and the steady state", "[studies]") {
+TEST_CASE("gauss-sgd: curves, decay and the steady state", "[studies][study:gauss-sgd]") {
   const Table small{{"model.sites", 6},
                     {"sweep.eta", List{0.05, 0.1}},
                     {"sweep.batch", List{2}},
@@ -131,7 +132,8 @@ TEST_CASE("gauss-sgd: curves, decay and the steady state", "[studies]") {
   }
 }
 
-TEST_CASE("gauss-sgd: rates in units of the penalty describe the same run", "[studies]") {
+TEST_CASE("gauss-sgd: rates in units of the penalty describe the same run",
+          "[studies][study:gauss-sgd]") {
   const Table absolute{{"model.sites", 8}, {"model.covariance", "precision"}, {"model.nu", 4.0}};
   const auto with = [&](const char* unit, double eta) {
     Table t = absolute;
@@ -156,7 +158,7 @@ TEST_CASE("gauss-sgd: rates in units of the penalty describe the same run", "[st
 }
 
 TEST_CASE("SGD studies: unstable rates are a message and a gap, and simulated when allowed",
-          "[studies]") {
+          "[studies][study:gauss-sgd][study:gauss-sgd-data]") {
   for (const Study& study : {study_named("gauss-sgd"), study_named("gauss-sgd-data")}) {
     CAPTURE(study.name);
     Table wild{{"model.sites", 6},
@@ -193,7 +195,7 @@ TEST_CASE("SGD studies: unstable rates are a message and a gap, and simulated wh
   }
 }
 
-TEST_CASE("gauss-sgd-steady: eta_max, chi and gaps", "[studies]") {
+TEST_CASE("gauss-sgd-steady: eta_max, chi and gaps", "[studies][study:gauss-sgd-steady]") {
   Table rates{{"model.sites", 8},
               {"sweep.eta", List{0.3, 0.02, 0.12}},
               {"sweep.batch", List{1, 16}},
@@ -238,7 +240,8 @@ TEST_CASE("gauss-sgd-steady: eta_max, chi and gaps", "[studies]") {
   CHECK(allowed->points() == 6);
 }
 
-TEST_CASE("gauss-sgd-steady: a rate far too large ends as diverged", "[studies]") {
+TEST_CASE("gauss-sgd-steady: a rate far too large ends as diverged",
+          "[studies][study:gauss-sgd-steady]") {
   const auto experiment = made(study_named("gauss-sgd-steady"),
                                {{"model.sites", 6},
                                 {"sweep.eta", List{5.0}},
@@ -251,7 +254,7 @@ TEST_CASE("gauss-sgd-steady: a rate far too large ends as diverged", "[studies]"
 }
 
 TEST_CASE("SGD studies: absurd rates are refused, or diverge before the first record",
-          "[studies][input]") {
+          "[studies][input][study:gauss-sgd][study:gauss-sgd-data][study:gauss-sgd-steady]") {
   for (const char* name : {"gauss-sgd", "gauss-sgd-data", "gauss-sgd-steady"}) {
     CAPTURE(name);
     const Study study = study_named(name);
@@ -274,7 +277,8 @@ TEST_CASE("SGD studies: absurd rates are refused, or diverge before the first re
   CHECK_NOTHROW(slow->theory(TheoryGrid::requested));
 }
 
-TEST_CASE("gaussian studies: what is too large to simulate can be predicted", "[studies][input]") {
+TEST_CASE("gaussian studies: what is too large to simulate can be predicted",
+          "[studies][input][study:gauss-flow][study:gauss-lambda][study:gauss-sizes]") {
   for (const char* name : {"gauss-flow", "gauss-sizes", "gauss-lambda"}) {
     CAPTURE(name);
     Table large{{"sweep.alpha", List{1e12}}};
@@ -286,7 +290,8 @@ TEST_CASE("gaussian studies: what is too large to simulate can be predicted", "[
   }
 }
 
-TEST_CASE("gauss-sgd-data: the data set follows from the seed alone", "[studies]") {
+TEST_CASE("gauss-sgd-data: the data set follows from the seed alone",
+          "[studies][study:gauss-sgd-data]") {
   const Table small{{"model.sites", 6},
                     {"model.samples", 4},
                     {"sweep.eta", List{0.05}},
@@ -304,7 +309,9 @@ TEST_CASE("gauss-sgd-data: the data set follows from the seed alone", "[studies]
   CHECK(first[0].series.y != changed[0].series.y);
 }
 
-TEST_CASE("dynamics studies: ranges of the parameters", "[studies]") {
+TEST_CASE(
+    "dynamics studies: ranges of the parameters",
+    "[studies][study:gauss-flow][study:gauss-sgd][study:gauss-sgd-data][study:gauss-sgd-steady]") {
   const Parameter eta = parameter(study_named("gauss-sgd"), "sweep.eta");
   for (const Value& bad : {Value(0.0), Value(-0.1), Value(std::nan(""))}) {
     CHECK_THROWS_WITH(eta.checked(bad, eta.key), Catch::Contains("sweep.eta"));

@@ -8,7 +8,8 @@ using attica::testing::made;
 using attica::testing::refusal;
 using Catch::Contains;
 
-TEST_CASE("icl-merged, icl-separate: bad input names the parameter", "[studies][icl]") {
+TEST_CASE("icl-merged, icl-separate: bad input names the parameter",
+          "[studies][icl][study:icl-merged][study:icl-separate]") {
   const Study merged = study_named("icl-merged");
   CHECK_THAT(refusal(merged, {{"model.init", "white"}}),
              Contains("model.init") && Contains("spectrum_power"));
@@ -23,7 +24,8 @@ TEST_CASE("icl-merged, icl-separate: bad input names the parameter", "[studies][
              Contains("init_scale") && Contains("mode 1"));
 }
 
-TEST_CASE("icl-merged: a start at zero stays there, and says so", "[studies][icl]") {
+TEST_CASE("icl-merged: a start at zero stays there, and says so",
+          "[studies][icl][study:icl-merged]") {
   const auto experiment = made(study_named("icl-merged"), {{"sweep.init_scale", List{0.0}}});
   REQUIRE(experiment->warnings().size() == 1);
   CHECK_THAT(experiment->warnings().front(), Contains("fixed point"));
@@ -35,7 +37,7 @@ TEST_CASE("icl-merged: a start at zero stays there, and says so", "[studies][icl
 }
 
 TEST_CASE("icl-separate: a rate without a stable end warns, and a run that diverges fails",
-          "[studies][icl]") {
+          "[studies][icl][study:icl-separate]") {
   const auto experiment =
       made(study_named("icl-separate"), {{"sim.eta", 50.0}, {"sim.times", List{50.0, 5000.0}}});
   REQUIRE_FALSE(experiment->warnings().empty());
@@ -46,7 +48,7 @@ TEST_CASE("icl-separate: a rate without a stable end warns, and a run that diver
 }
 
 TEST_CASE("icl-merged: on the population loss steps follow the flow to first order in eta",
-          "[studies][icl]") {
+          "[studies][icl][study:icl-merged]") {
   // Measured: 0.014 eta² at the drop, where those of gradient flow are 0.12 eta.
   const auto worst = [](double eta) {
     const auto experiment = made(study_named("icl-merged"),
@@ -68,7 +70,7 @@ TEST_CASE("icl-merged: on the population loss steps follow the flow to first ord
 }
 
 TEST_CASE("icl-merged, icl-separate: too many sequences are refused before any work",
-          "[studies][icl]") {
+          "[studies][icl][study:icl-merged][study:icl-separate]") {
   for (const char* name : {"icl-merged", "icl-separate"}) {
     const auto experiment =
         made(study_named(name), {{"sim.data", "fixed"}, {"sim.batch", 1000000000}});
@@ -78,7 +80,7 @@ TEST_CASE("icl-merged, icl-separate: too many sequences are refused before any w
 }
 
 TEST_CASE("icl-merged, icl-separate: few fixed sequences are not compared with the population",
-          "[studies][icl]") {
+          "[studies][icl][study:icl-merged][study:icl-separate]") {
   for (const char* name : {"icl-merged", "icl-separate"}) {
     for (const std::int64_t sequences : {64, 2000}) {
       const TheoryResult theory =

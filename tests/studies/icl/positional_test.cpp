@@ -8,7 +8,8 @@ using attica::testing::made;
 using attica::testing::refusal;
 using Catch::Contains;
 
-TEST_CASE("positional studies: bad input names the parameter", "[studies][icl]") {
+TEST_CASE("positional studies: bad input names the parameter",
+          "[studies][icl][study:positional-flow][study:positional-phase]") {
   for (const char* name : {"positional-flow", "positional-phase"}) {
     const Study study = study_named(name);
     CAPTURE(name);
@@ -21,7 +22,7 @@ TEST_CASE("positional studies: bad input names the parameter", "[studies][icl]")
 }
 
 TEST_CASE("positional-flow: nothing is compared from the saddle or near the edge of a basin",
-          "[studies][icl]") {
+          "[studies][icl][study:positional-flow]") {
   const auto compared = [](const Table& overrides) {
     const auto experiment = made(study_named("positional-flow"), overrides);
     for (const Prediction& p : experiment->theory(TheoryGrid::requested).predictions) {
@@ -38,7 +39,7 @@ TEST_CASE("positional-flow: nothing is compared from the saddle or near the edge
 }
 
 TEST_CASE("positional-phase: the flow turns between its two directions and its basins",
-          "[studies][icl]") {
+          "[studies][icl][study:positional-phase]") {
   // At a = 1: the edge of the basin of (0.2, 0.2) lies between 0.65 and 0.70.
   const auto experiment =
       made(study_named("positional-phase"), {{"sweep.a", List{1.0}}, {"sim.horizon", 80.0}});

@@ -21,7 +21,9 @@ std::string not_simulable(const Study& study, const Table& overrides) {
   return "accepted";
 }
 
-TEST_CASE("icl ridge studies: too much memory is refused before any work", "[studies][icl][slow]") {
+TEST_CASE("icl ridge studies: too much memory is refused before any work",
+          "[studies][icl][slow][study:icl-alignment][study:icl-context][study:icl-diversity][study:"
+          "icl-double-descent][study:icl-training]") {
   for (const char* name :
        {"icl-double-descent", "icl-diversity", "icl-context", "icl-alignment", "icl-training"}) {
     CAPTURE(name);

@@ -19,7 +19,8 @@ const Series& named(const TheoryResult& theory, const std::string& name) {
   return theory.predictions.front().series;
 }
 
-TEST_CASE("icl ridge studies: bad input names the parameter", "[studies][icl]") {
+TEST_CASE("icl ridge studies: bad input names the parameter",
+          "[studies][icl][study:icl-context][study:icl-double-descent][study:icl-training]") {
   const Study descent = study_named("icl-double-descent");
   CHECK_THAT(refusal(descent, {{"model.pool", "fresh"}}),
              Contains("theory.level") && Contains("limit"));
@@ -34,7 +35,7 @@ TEST_CASE("icl ridge studies: bad input names the parameter", "[studies][icl]") 
 }
 
 TEST_CASE("icl-training: the end of minibatches is compared once they have settled",
-          "[studies][icl]") {
+          "[studies][icl][study:icl-training]") {
   const auto theory = [](const Table& values) {
     return made(study_named("icl-training"), values)->theory(TheoryGrid::requested);
   };
@@ -53,7 +54,8 @@ TEST_CASE("icl-training: the end of minibatches is compared once they have settl
   CHECK(compared(theory({{"sim.optimiser", "sgd"}, {"sim.steps", List{40000}}})));
 }
 
-TEST_CASE("icl ridge studies: at lambda = 0 the threshold is not compared", "[studies][icl]") {
+TEST_CASE("icl ridge studies: at lambda = 0 the threshold is not compared",
+          "[studies][icl][study:icl-double-descent]") {
   // d = 20: n = 1.05 d² = d (d + 1) is the threshold itself, n = 2 d² is far.
   const TheoryResult theory = made(study_named("icl-double-descent"),
                                    {{"model.dimension", 20},
@@ -70,7 +72,8 @@ TEST_CASE("icl ridge studies: at lambda = 0 the threshold is not compared", "[st
   }
 }
 
-TEST_CASE("icl ridge studies: theory stands where the simulation is", "[studies][icl]") {
+TEST_CASE("icl ridge studies: theory stands where the simulation is",
+          "[studies][icl][study:icl-diversity]") {
   const Table small{{"model.dimension", 5}, {"sweep.kappa", List{0.35, 1.0}}};
   const Study study = study_named("icl-diversity");
   const auto experiment = made(study, small);
@@ -86,7 +89,7 @@ TEST_CASE("icl ridge studies: theory stands where the simulation is", "[studies]
 }
 
 TEST_CASE("icl-alignment: a flat spectrum is the sphere, and unknown words are refused",
-          "[studies][icl]") {
+          "[studies][icl][study:icl-alignment][study:icl-diversity]") {
   const auto flat = made(study_named("icl-alignment"),
                          {{"theory.level", "limit"},
                           {"model.train_spectrum", "flat"},

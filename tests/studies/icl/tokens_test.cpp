@@ -7,7 +7,8 @@ using attica::testing::made;
 using attica::testing::refusal;
 using Catch::Contains;
 
-TEST_CASE("token studies: bad input names the parameter", "[studies][icl]") {
+TEST_CASE("token studies: bad input names the parameter",
+          "[studies][icl][study:token-curve][study:token-metastable]") {
   const Study curve = study_named("token-curve");
   CHECK_THAT(refusal(curve, {{"sim.times", List{0.51}}}), Contains("sim.times"));
   CHECK_THAT(refusal(curve, {{"model.overlap", 0.1}}), Contains("model.overlap"));
@@ -20,7 +21,7 @@ TEST_CASE("token studies: bad input names the parameter", "[studies][icl]") {
 }
 
 TEST_CASE("token studies: above beta = 4 the mean overlap is drawn, not compared",
-          "[studies][icl]") {
+          "[studies][icl][study:token-curve]") {
   const TheoryResult theory =
       made(study_named("token-curve"), {{"sweep.beta", List{4.0, 4.5}}})->theory(TheoryGrid::run);
   for (const Prediction& p : theory.predictions) {

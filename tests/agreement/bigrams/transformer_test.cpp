@@ -1,0 +1,23 @@
+/// @file
+/// @brief Theory meets simulation in bigrams-transformer, and errors in the theory are found.
+
+#include <catch2/catch.hpp>
+
+#include "agreement/study_run.hpp"
+
+using namespace attica;
+
+namespace agreement_bigrams_transformer_test {
+
+using attica::testing::StudyRun;
+
+TEST_CASE("bigrams-transformer: the entropy is that of the sequences, 3 % more is not",
+          "[agreement][study:bigrams-transformer]") {
+  StudyRun run(study_named("bigrams-transformer"),
+               {{"sim.steps", List{0, 1}}, {"sim.replicates", 20}});
+  CHECK(run.points() == Verdict::agree);
+  run.scale_theory("bayes_loss", 1.03);
+  CHECK(run.points() == Verdict::disagree);
+}
+
+}  // namespace agreement_bigrams_transformer_test

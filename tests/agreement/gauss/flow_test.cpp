@@ -1,0 +1,56 @@
+/// @file
+/// @brief Theory meets simulation in gauss-flow, and errors in the theory are found.
+
+#include "attica/sim/gauss/flow.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <vector>
+
+#include "agreement/study_run.hpp"
+#include "attica/core/gauss/ensembles.hpp"
+#include "attica/theory/gauss/flow.hpp"
+#include "attica/theory/gauss/population_flow.hpp"
+
+using namespace attica;
+
+namespace agreement_gauss_flow_test {
+
+using attica::testing::StudyRun;
+
+TEST_CASE("gauss-flow: agrees; a clock twice as fast does not",
+          "[agreement][flow][study:gauss-flow]") {
+  const Study study = study_named("gauss-flow");
+  const std::vector<double> times{0.2, 1, 5, 50};
+  const Table settings{{"model.sites", 41},
+                       {"sweep.alpha", List{0.5, 2.5}},
+                       {"sim.times", List(times.begin(), times.end())},
+                       {"sim.replicates", 2400}};
+  StudyRun run(study, settings);
+  CHECK(run.points() == Verdict::agree);
+  const GaussianFlow flow(GaussianMlm(ar1_covariance(41, 0.7)));
+  for (Prediction& p : run.observed.theory) {
+    if (p.series.name != "test_error") continue;
+    std::vector<ResidualFilter> filters;
+    for (const double time : p.series.x) filters.push_back(flow_filter(2 * time));
+    const std::vector<FlowPoint> wrong =
+        flow.average(40 * std::get<double>(p.series.point[0].second), filters);
+    for (std::size_t k = 0; k < wrong.size(); ++k) p.series.y[k] = wrong[k].test_error;
+  }
+  CHECK(run.points() == Verdict::disagree);
+}
+
+TEST_CASE("gauss-flow: flow on data with the population's covariance is that of the population",
+          "[agreement][flow][study:gauss-flow]") {
+  // The factor's rows as data: their sample covariance is the population's.
+  const GaussianMlm problem(ar1_covariance(61, 0.7));
+  const std::vector<double> times{0.1, 1, 10, 100, 300};
+  std::vector<ResidualFilter> filters;
+  for (const double time : times) filters.push_back(flow_filter(time));
+  const Eigen::MatrixXd exact = population_errors(problem, filters);
+  const Eigen::MatrixXd data = std::sqrt(61.0) * problem.factor().transpose();
+  const Eigen::MatrixXd simulated = gradient_flow(problem, data, times).test;
+  CHECK(((simulated - exact).array() / exact.array()).abs().maxCoeff() < 1e-8);
+}
+
+}  // namespace agreement_gauss_flow_test
