@@ -300,6 +300,9 @@ class CardReader {
     return study;
   }
 
+  /// @brief Series that are controls (AgreementRule::control).
+  const std::vector<std::string>& controls() const { return controls_; }
+
   /// @brief The bases' tables and the card's own, those that come later count.
   std::vector<CardTable> tables() const {
     std::vector<CardTable> all;
@@ -472,6 +475,7 @@ class CardReader {
     if (table == nullptr) return false;
     SeriesInfo info;
     bool diagnostic = false;
+    bool control = false;
     if (const auto found = known((*table)["name"].value_or(std::string()));
         found != defined_series_.end())
       info = *found;
@@ -480,9 +484,11 @@ class CardReader {
                 {plain_key("name", info.name),
                  plain_key("symbol", info.symbol),
                  plain_key("meaning", info.meaning),
-                 flag_key("diagnostic", [&](bool on) { diagnostic = on; })});
+                 flag_key("diagnostic", [&](bool on) { diagnostic = on; }),
+                 flag_key("control", [&](bool on) { control = on; })});
     add(info);
     if (diagnostic) study.diagnostic.push_back(info.name);
+    if (control) controls_.push_back(info.name);
     return true;
   }
 
@@ -578,6 +584,7 @@ class CardReader {
   std::vector<std::pair<std::string, Parameter>> defined_ = {};  ///< by the bases
   std::vector<SeriesInfo> defined_series_ = {};
   std::vector<std::string> defined_diagnostic_ = {};
+  std::vector<std::string> controls_ = {};
 };
 
 /// The name that a card has if it says none: "studies/gauss/sgd_data.toml" is gauss-sgd-data.
@@ -588,6 +595,21 @@ std::string name_from(const std::string& path) {
       path.substr(folder, file - 1 - folder) + "-" + path.substr(file, path.rfind('.') - file);
   std::replace(name.begin(), name.end(), '_', '-');
   return name;
+}
+
+}  // namespace
+
+namespace {
+
+/// Marks the rules of a study's controls.
+void set_controls(Study& study, const std::vector<std::string>& controls) {
+  if (controls.empty() || !study.agreement) return;
+  study.agreement = [rules_of = std::move(study.agreement), controls](const Configuration& c) {
+    std::vector<AgreementRule> rules = rules_of(c);
+    for (AgreementRule& rule : rules)
+      rule.control = std::ranges::find(controls, rule.series) != controls.end();
+    return rules;
+  };
 }
 
 }  // namespace
@@ -607,6 +629,7 @@ Study read_card(const std::string& text,
   study.make = code.make;
   if (code.figure) study.figure = std::move(code.figure);
   if (code.agreement) study.agreement = std::move(code.agreement);
+  set_controls(study, reader.controls());
   study.claims = std::move(code.claims);
   study.exponents = std::move(code.exponents);
   study.files = std::move(code.files);
@@ -620,7 +643,10 @@ const std::vector<std::string>& description_keys() {
 }
 
 Study with_description(Study study, const std::string& text, const std::string& source) {
-  return CardReader(text, source, {}).describe(std::move(study));
+  CardReader reader(text, source, {});
+  Study described = reader.describe(std::move(study));
+  set_controls(described, reader.controls());
+  return described;
 }
 
 namespace {

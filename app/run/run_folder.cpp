@@ -265,7 +265,8 @@ RunRecord read_run(const fs::path& folder) {
            .relative = rule.at("relative"),
            .absolute = rule.at("absolute"),
            .tails = rule.at("tails") == "normal" ? Tails::normal : Tails::guarded,
-           .deterministic = rule.at("deterministic")});
+           .deterministic = rule.at("deterministic"),
+           .control = rule.value("control", false)});
     }
     for (const Json& p : theory.at("predictions")) record.theory.push_back(prediction_from(p));
     return record;
@@ -283,6 +284,7 @@ std::string run_json(const Work& work, const RunFacts& facts) {
                          {"absolute", rule.absolute},
                          {"tails", rule.tails == Tails::normal ? "normal" : "guarded"},
                          {"deterministic", rule.deterministic}});
+    if (rule.control) agreement.back()["control"] = true;
   }
   Json run{{"format", kRunFormat},
            {"study", work.configuration.study->name},

@@ -213,6 +213,41 @@ RunVerdict judge_points(const CheckInput& input, const Comparison& comparison) {
                 .seed = input.seed});
 }
 
+bool is_control(std::span<const AgreementRule> rules, const std::string& series) {
+  const auto rule = std::ranges::find(rules, series, &AgreementRule::series);
+  return rule != rules.end() && rule->control;
+}
+
+/// Takes the controls out of the judged points and their places. All were judged as one family.
+std::vector<Control> take_controls(std::span<const AgreementRule> rules,
+                                   std::vector<Place>& places,
+                                   RunVerdict& run) {
+  std::vector<Control> controls;
+  std::size_t kept = 0;
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    if (!is_control(rules, places[k].series)) {
+      if (kept != k) {
+        places[kept] = std::move(places[k]);
+        run.points[kept] = std::move(run.points[k]);
+      }
+      ++kept;
+      continue;
+    }
+    auto at = std::ranges::find(controls, places[k].series, &Control::series);
+    if (at == controls.end())
+      at =
+          controls.insert(controls.end(), {.series = places[k].series, .places = {}, .points = {}});
+    at->places.push_back(std::move(places[k]));
+    at->points.points.push_back(std::move(run.points[k]));
+  }
+  if (controls.empty()) return controls;
+  places.resize(kept);
+  run.points.resize(kept);
+  summarise(run);
+  for (Control& control : controls) summarise(control.points);
+  return controls;
+}
+
 /// A compared point's x, and how wrong its theory could be.
 struct Resolved {
   double x = 0;
@@ -253,11 +288,14 @@ std::vector<SeriesResolution::Part> parts(std::vector<Resolved> points) {
 }
 
 /// How wrong the theory of each series could be, in the order of the record.
-std::vector<SeriesResolution> resolutions(const Comparison& comparison, const RunVerdict& run) {
+std::vector<SeriesResolution> resolutions(const Comparison& comparison,
+                                          const RunVerdict& run,
+                                          std::span<const AgreementRule> rules) {
   std::vector<std::pair<std::string, std::vector<Resolved>>> series;
   for (std::size_t k = 0; k < comparison.places.size(); ++k) {
     if (run.points[k].status == PointStatus::no_theory) continue;
     const Place& place = comparison.places[k];
+    if (is_control(rules, place.series)) continue;
     auto at = std::find_if(
         series.begin(), series.end(), [&](const auto& s) { return s.first == place.series; });
     if (at == series.end()) at = series.insert(series.end(), {place.series, {}});
@@ -339,14 +377,21 @@ CheckRecord check(const CheckInput& input) {
   }
   if (verdict == Verdict::none && (nothing || !missing.empty())) verdict = Verdict::inconclusive;
   std::vector<SeriesResolution> resolution;
-  if (!input.cap) resolution = resolutions(comparison, points);
+  if (!input.cap) resolution = resolutions(comparison, points, input.rules);
+  // Controls are of the family whose verdict this is, but agreement with them is none with a user's
+  // theory.
+  const std::size_t failed = points.failed;
+  std::vector<Control> controls = take_controls(input.rules, comparison.places, points);
+  if (verdict == Verdict::agree && points.compared == 0)
+    verdict = claims.empty() ? Verdict::none : Verdict::claims_hold;
   return {.study = input.study,
           .run = input.run,
           .verdict = verdict,
-          .failed = input.failed || (points.failed > 0 && !input.failures_known) ||
+          .failed = input.failed || (failed > 0 && !input.failures_known) ||
                     (verdict == Verdict::none && diverged(input.diagnostics)),
           .places = std::move(comparison.places),
           .points = std::move(points),
+          .controls = std::move(controls),
           .not_compared = std::move(comparison.not_compared),
           .why_not_compared = input.why_not_compared,
           .incomplete = incomplete(*input.simulation),

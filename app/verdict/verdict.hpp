@@ -49,14 +49,23 @@ struct Withdrawn {
   std::size_t expected = 0;
 };
 
+/// A series that watches the simulation's own code (AgreementRule::control): it is judged together
+/// with the points, and told apart from them.
+struct Control {
+  std::string series;
+  std::vector<Place> places;
+  RunVerdict points;  ///< in that order
+};
+
 /// Everything that was found out about a run.
 struct CheckRecord {
   std::string study;
   std::string run;  ///< path of the run folder
   Verdict verdict = Verdict::none;
-  bool failed = false;        ///< some replicate or theory point failed numerically
-  std::vector<Place> places;  ///< of the compared points
-  RunVerdict points;          ///< theirs, in that order, counts, and the verdict of all of them
+  bool failed = false;            ///< some replicate or theory point failed numerically
+  std::vector<Place> places;      ///< of the compared points
+  RunVerdict points;              ///< theirs, in that order, counts, and the verdict of all of them
+  std::vector<Control> controls;  ///< among the places and points above are none of theirs
   std::vector<Place> not_compared;          ///< points recorded with a theory that is not compared
   std::string why_not_compared;             ///< where that is, and why, as the study says
   std::vector<Incomplete> incomplete = {};  ///< of all recorded series

@@ -88,6 +88,16 @@ Json to_json(const CheckRecord& record) {
                      {"relative", record.post_hoc_margin.value_or(rule.relative)},
                      {"absolute", rule.absolute}});
   }
+  Json controls = Json::array();
+  for (const Control& control : record.controls) {
+    controls.push_back({{"series", control.series},
+                        {"verdict", describe(control.points.verdict)},
+                        {"compared", control.points.compared},
+                        {"agree", control.points.agree}});
+    if (const auto worst = control.points.worst)
+      controls.back()["worst"] =
+          point_object(control.places[*worst], control.points.points[*worst]);
+  }
   Json object{{"study", record.study},
               {"run", record.run},
               {"verdict", describe(record.verdict)},
@@ -105,6 +115,7 @@ Json to_json(const CheckRecord& record) {
                 {"not_compared", record.not_compared.size()}}},
               {"points", std::move(points)},
               {"claims", std::move(claims)},
+              {"controls", std::move(controls)},
               {"diagnostics", record.diagnostics}};
   if (record.points.worst) object["worst_point"] = *record.points.worst;
   if (record.points.largest_detectable_gap)

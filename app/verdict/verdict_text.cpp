@@ -103,9 +103,34 @@ std::string advice(const CheckRecord& record) {
                      most);
 }
 
+/// A line for all controls that agree, and one for each of the others with its worst point.
+std::string controls_text(const CheckRecord& record) {
+  std::vector<std::string> good;
+  std::string lines;
+  for (const Control& control : record.controls) {
+    const RunVerdict& run = control.points;
+    if (run.verdict == Verdict::agree) good.push_back(control.series);
+    if (run.verdict == Verdict::agree || !run.worst) continue;
+    const PointVerdict& v = run.points[*run.worst];
+    lines += fmt::format(
+        "control {}: {} of {} points agree; {}: simulation {:.5g} +- {:.2g}, theory {:.5g} +- "
+        "{:.2g}\n",
+        describe(run.verdict),
+        run.agree,
+        run.compared,
+        place_name(control.places[*run.worst]),
+        v.sample.mean,
+        v.sample.sem,
+        v.theory,
+        v.margin);
+  }
+  if (!good.empty()) lines += fmt::format("controls agree: {}\n", fmt::join(good, ", "));
+  return lines;
+}
+
 /// What was brought and not compared, and what else keeps a verdict from being more: a line each.
 std::string reservations_text(const CheckRecord& record) {
-  std::string lines;
+  std::string lines = controls_text(record);
   for (std::size_t k = 0; k < std::min(kNamed, record.unmatched.size()); ++k) {
     const Unmatched& u = record.unmatched[k];
     lines += fmt::format("no theory: {}: {}\n", place_name(u.place), u.why);
@@ -299,11 +324,19 @@ std::string summary(const CheckRecord& record) {
       line += fmt::format(", {} of the theory without simulation", record.theory_only);
     if (!record.withdrawn.empty()) {
       std::size_t expected = 0;
-      for (const auto& [series, count] : record.expected) expected += count;
+      for (const auto& [series, count] : record.expected) {
+        if (std::ranges::find(record.controls, series, &Control::series) == record.controls.end())
+          expected += count;
+      }
       line += fmt::format(", of {} expected", expected);
     }
     if (!record.not_compared.empty()) {
       line += fmt::format(", {} not compared", record.not_compared.size());
+    }
+    for (const Control& control : record.controls) {
+      if (control.points.verdict == Verdict::agree || control.points.verdict == Verdict::none)
+        continue;
+      line += fmt::format("; control {}: {}", control.series, describe(control.points.verdict));
     }
     line += ends;
     if (record.failed) line += "; some replicates or theory points FAILED numerically";

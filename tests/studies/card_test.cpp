@@ -186,8 +186,10 @@ TEST_CASE("every study: figure, margins and wrong theories name series that it h
           values.emplace_back(key, value);
       }
       const Configuration c = configured(study, values);
+      std::set<std::string> controls;
       for (const AgreementRule& rule : study.agreement(c)) {
         INFO(rule.series);
+        if (rule.control) controls.insert(rule.series);
         // One function has the margins of both value studies; the map never records this one.
         CHECK((names.count(rule.series) == 1 || rule.series == "fixed_d"));
       }
@@ -195,6 +197,7 @@ TEST_CASE("every study: figure, margins and wrong theories name series that it h
         CHECK_FALSE(panel.layers.empty());
         for (const Layer& layer : panel.layers) {
           INFO(layer.series);
+          CHECK(controls.count(layer.series) == 0);  // they watch our code, and are drawn nowhere
           // "<series>_fit" and "<series>_bound" are the lines of exponents (app/verdict/exponents).
           const std::size_t end = study.exponents ? layer.series.rfind('_') : std::string::npos;
           CHECK((names.count(layer.series) == 1 || names.count(layer.series.substr(0, end)) == 1));

@@ -120,6 +120,61 @@ TEST_CASE("check: DISAGREE names at most six points, the worst first, and the li
   CHECK_THAT(text(good.check()), !Catch::Contains("moon"));
 }
 
+TEST_CASE("check: a control is judged and is no point of the user's", "[app][check]") {
+  // A second series, drawn around its theory of 1 or away from it.
+  const auto run_with = [](double mean, double margin, double control_mean, bool control) {
+    Run run;
+    run.rules = {{.series = "y", .relative = 0.05},
+                 {.series = "watch", .relative = 0.05, .control = control}};
+    for (int k = 1; k <= 5; ++k) run.point(k, k, sample(mean * k, margin * k, 100));
+    PartRecord part;
+    for (const double v : sample(control_mean, 0.02, 100))
+      part.outcomes.push_back({.series = {{"watch", {}, "none", {0}, {v}}}, .failed = false});
+    run.simulation.add(part, {});
+    run.simulation.finish();
+    const std::vector<Prediction> theory{
+        run.theory,
+        {.series = {.name = "watch", .point = {}, .x_name = "none", .x = {0}, .y = {1}}}};
+    return app::check({.study = "toy",
+                       .run = "/runs/toy",
+                       .rules = run.rules,
+                       .theory = theory,
+                       .simulation = &run.simulation,
+                       .claims = {}});
+  };
+  const CheckRecord good = run_with(1.01, 0.02, 1.0, true);
+  CHECK(good.verdict == Verdict::agree);
+  CHECK(good.points.compared == 5);
+  CHECK(good.places.size() == 5);
+  CHECK(good.residuals().size() == 5);
+  CHECK(good.resolution.size() == 1);
+  CHECK_THAT(summary(good), Catch::StartsWith("AGREE: 5 of 5 points agree"));
+  CHECK(explanation(good) == "controls agree: watch\n");
+  REQUIRE(to_json(good)["controls"].size() == 1);
+  CHECK(to_json(good)["controls"][0]["series"] == "watch");
+  CHECK(to_json(good)["controls"][0]["verdict"] == "AGREE");
+  CHECK(to_json(good)["controls"][0]["worst"]["theory"] == 1.0);
+  CHECK(to_json(good)["points"].size() == 5);
+
+  const CheckRecord bad = run_with(1.01, 0.02, 1.2, true);
+  CHECK(bad.verdict == Verdict::disagree);
+  CHECK_THAT(summary(bad),
+             Catch::StartsWith("DISAGREE: 5 of 5 points agree") &&
+                 Catch::Contains("; control watch: DISAGREE"));
+  CHECK_THAT(
+      explanation(bad),
+      Catch::Contains("control DISAGREE: 0 of 1 points agree; watch at none=0: simulation "));
+  // It is judged as strictly as it was as a point: in one family with them.
+  const CheckRecord counted = run_with(1.01, 0.02, 1.07, false);
+  const CheckRecord apart = run_with(1.01, 0.02, 1.07, true);
+  CHECK(counted.verdict == apart.verdict);
+  REQUIRE(counted.points.points.size() == 6);
+  CHECK(counted.points.points[5].p_disagree_adjusted ==
+        apart.controls[0].points.points[0].p_disagree_adjusted);
+  // A control that is undecided keeps the run from AGREE; one alone is no agreement.
+  CHECK(run_with(1.01, 0.02, 1.049, true).verdict == Verdict::inconclusive);
+}
+
 TEST_CASE("check: INCONCLUSIVE says how many replicates would decide, once", "[app][check]") {
   Run run;
   run.point(1, 1, sample(1.01, 0.2, 40));
