@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <stdexcept>
 
@@ -215,21 +216,21 @@ ExpectedPoints expected_of(const toml::table& preset) {
   return expected;
 }
 
-/// A parsed card or base.
-struct Document {
-  std::string source;
-  toml::table table;
-};
+using Document = std::shared_ptr<const CardTable>;
+/// The base at a path; null if there is none.
+using BaseAt = std::function<Document(const std::string& path)>;
+
+Document document(const std::string& text, const std::string& source) {
+  return std::make_shared<const CardTable>(CardTable{source, parsed(text, source, true)});
+}
 
 /// Reads a card and its bases.
 class CardReader {
  public:
-  CardReader(const std::string& text,
-             const std::string& source,
-             const std::function<std::string_view(const std::string& path)>& base)
-      : card_{source, parsed(text, source, true)}, reader_(source, true) {
+  CardReader(const std::string& text, const std::string& source, const BaseAt& base)
+      : card_(document(text, source)), reader_(source, true) {
     std::vector<std::string> names;
-    if (const toml::node* node = card_.table.get("base")) {
+    if (const toml::node* node = card_->table.get("base")) {
       if (const std::string* one = name_of(*node)) {
         names.push_back(*one);
       } else if (!texts_key("base", names).set(*node)) {
@@ -239,20 +240,20 @@ class CardReader {
     const std::string folder = source.substr(0, source.rfind('/') + 1);
     for (const std::string& name : names) {
       const std::string path = folder + name + ".toml";
-      const std::string_view found = base(path);
-      if (found.empty()) {
-        reader_.report(card_.table.get("base")->source().begin,
+      Document found = base ? base(path) : nullptr;
+      if (found == nullptr) {
+        reader_.report(card_->table.get("base")->source().begin,
                        fmt::format("there is no {}", path));
         continue;
       }
-      bases_.push_back({path, parsed(std::string(found), path, true)});
+      bases_.push_back(std::move(found));
     }
   }
 
   Study read(Study study) {
     for (const Document& base : bases_) {
-      TomlReader of_base(base.source, true);
-      read_whole(base.table, study, of_base, true);
+      TomlReader of_base(base->source, true);
+      read_whole(base->table, study, of_base, true);
       of_base.finish();
     }
     std::vector<SeriesInfo> defined = std::move(study.series);
@@ -262,11 +263,11 @@ class CardReader {
     defined_series_ = std::move(defined);
     defined_diagnostic_ = std::move(diagnostic);
     study.parameters.clear();
-    read_whole(card_.table, study, reader_, false);
-    if (!card_.table.contains("parameter")) {
+    read_whole(card_->table, study, reader_, false);
+    if (!card_->table.contains("parameter")) {
       for (const auto& [key, p] : defined_) study.parameters.push_back(p);
     }
-    if (!card_.table.contains("series")) {
+    if (!card_->table.contains("series")) {
       study.series = defined_series_;
       study.diagnostic = defined_diagnostic_;
     }
@@ -281,7 +282,7 @@ class CardReader {
     study.parameters.clear();
     toml::table said;
     for (const std::string& key : description_keys()) {
-      if (const toml::node* node = card_.table.get(key)) said.insert(key, *node);
+      if (const toml::node* node = card_->table.get(key)) said.insert(key, *node);
     }
     read_whole(said, study, reader_, false);
     reader_.finish();
@@ -304,10 +305,9 @@ class CardReader {
   const std::vector<std::string>& controls() const { return controls_; }
 
   /// @brief The bases' tables and the card's own, those that come later count.
-  std::vector<CardTable> tables() const {
-    std::vector<CardTable> all;
-    for (const Document& base : bases_) all.push_back({base.source, base.table});
-    all.push_back({card_.source, card_.table});
+  CardTables tables() const {
+    CardTables all = bases_;
+    all.push_back(card_);
     return all;
   }
 
@@ -387,10 +387,10 @@ class CardReader {
           continue;  // every study has them
         if (std::ranges::find(study.parameters, key, &Parameter::key) != study.parameters.end())
           continue;
-        const toml::node* node = card_.table.get(list);
+        const toml::node* node = card_->table.get(list);
         throw Error(ErrorKind::input,
                     fmt::format("{}: error: [[{}]] {}: there is no parameter '{}'",
-                                position(card_.source, node->source().begin),
+                                position(card_->source, node->source().begin),
                                 list,
                                 name,
                                 key));
@@ -597,10 +597,6 @@ std::string name_from(const std::string& path) {
   return name;
 }
 
-}  // namespace
-
-namespace {
-
 /// Marks the rules of a study's controls.
 void set_controls(Study& study, const std::vector<std::string>& controls) {
   if (controls.empty() || !study.agreement) return;
@@ -612,20 +608,16 @@ void set_controls(Study& study, const std::vector<std::string>& controls) {
   };
 }
 
-}  // namespace
-
-Study read_card(const std::string& text,
-                const std::string& source,
-                const std::function<std::string_view(const std::string& path)>& base,
-                Study code) {
+Study read(const std::string& text, const std::string& source, const BaseAt& base, Study code) {
   CardReader reader(text, source, base);
   Study study = reader.read({});
   if (study.name.empty()) study.name = name_from(source);
-  const auto tables = std::make_shared<const std::vector<CardTable>>(reader.tables());
-  study.figure = [tables, name = study.name](const Configuration& c) {
-    return figure_of_card(*tables, name, c);
+  study.figure = [tables = reader.tables(), name = study.name](const Configuration& c) {
+    return figure_of_card(tables, name, c);
   };
-  study.agreement = [tables](const Configuration& c) { return margins_of_card(*tables, c); };
+  study.agreement = [tables = reader.tables()](const Configuration& c) {
+    return margins_of_card(tables, c);
+  };
   study.make = code.make;
   if (code.figure) study.figure = std::move(code.figure);
   if (code.agreement) study.agreement = std::move(code.agreement);
@@ -634,6 +626,19 @@ Study read_card(const std::string& text,
   study.exponents = std::move(code.exponents);
   study.files = std::move(code.files);
   return study;
+}
+
+}  // namespace
+
+Study read_card(const std::string& text,
+                const std::string& source,
+                const std::function<std::string_view(const std::string& path)>& base,
+                Study code) {
+  const auto parse = [&](const std::string& path) -> Document {
+    const std::string_view found = base(path);
+    return found.empty() ? nullptr : document(std::string(found), path);
+  };
+  return read(text, source, parse, std::move(code));
 }
 
 const std::vector<std::string>& description_keys() {
@@ -651,15 +656,46 @@ Study with_description(Study study, const std::string& text, const std::string& 
 
 namespace {
 
+/// The name that a card gives itself above its tables; empty: none.
+std::string_view own_name(std::string_view text) {
+  constexpr std::string_view kKey = "name = \"";
+  while (!text.empty() && text.front() != '[') {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    if (line.starts_with(kKey)) return line.substr(kKey.size(), line.rfind('"') - kKey.size());
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+  }
+  return {};
+}
+
 /// The embedded card of a study; null if there is none.
 const EmbeddedCard* card_of(const std::string& study) {
-  const std::string named = fmt::format("name = \"{}\"\n", study);
-  for (const EmbeddedCard& card : embedded_cards()) {
-    const bool says =
-        card.text.starts_with(named) || card.text.find("\n" + named) != card.text.npos;
-    if (says || name_from(std::string(card.path)) == study) return &card;
-  }
-  return nullptr;
+  static const std::map<std::string, const EmbeddedCard*, std::less<>> all = [] {
+    std::map<std::string, const EmbeddedCard*, std::less<>> cards;
+    for (const EmbeddedCard& card : embedded_cards()) {
+      const std::string_view name = own_name(card.text);
+      cards.emplace(name.empty() ? name_from(std::string(card.path)) : std::string(name), &card);
+    }
+    return cards;
+  }();
+  const auto found = all.find(study);
+  return found == all.end() ? nullptr : found->second;
+}
+
+/// The embedded base at a path, parsed once; null if there is none.
+Document embedded_base(const std::string& path) {
+  static const std::map<std::string_view, std::string_view> texts = [] {
+    std::map<std::string_view, std::string_view> all;
+    for (const EmbeddedCard& one : embedded_cards()) all.emplace(one.path, one.text);
+    return all;
+  }();
+  static std::mutex mutex;
+  static std::map<std::string, Document> parsed_bases;
+  const std::scoped_lock lock(mutex);
+  const auto text = texts.find(path);
+  if (text == texts.end()) return nullptr;
+  Document& base = parsed_bases[path];
+  if (base == nullptr) base = document(std::string(text->second), path);
+  return base;
 }
 
 }  // namespace
@@ -667,14 +703,8 @@ const EmbeddedCard* card_of(const std::string& study) {
 Study described(Study code) {
   const EmbeddedCard* card = card_of(code.name);
   if (card == nullptr) throw std::logic_error(fmt::format("study '{}' has no card", code.name));
-  const auto text_at = [&](const std::string& path) -> std::string_view {
-    for (const EmbeddedCard& one : embedded_cards()) {
-      if (one.path == path) return one.text;
-    }
-    return {};
-  };
   try {
-    return read_card(std::string(card->text), std::string(card->path), text_at, std::move(code));
+    return read(std::string(card->text), std::string(card->path), embedded_base, std::move(code));
   } catch (const Error& error) {
     throw std::logic_error(error.what());
   }

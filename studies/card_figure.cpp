@@ -43,9 +43,9 @@ class Context {
  public:
   using Bound = std::vector<std::pair<std::string, Value>>;
 
-  Context(const std::vector<CardTable>& tables, const Configuration& c) : c_(c) {
-    for (const CardTable& one : tables) {
-      if (const toml::table* words = one.table["words"].as_table()) words_.push_back(words);
+  Context(const CardTables& tables, const Configuration& c) : c_(c) {
+    for (const auto& one : tables) {
+      if (const toml::table* words = one->table["words"].as_table()) words_.push_back(words);
     }
   }
 
@@ -358,25 +358,22 @@ class FigureBuilder {
 
 }  // namespace
 
-Figure figure_of_card(const std::vector<CardTable>& tables,
-                      const std::string& name,
-                      const Configuration& c) {
+Figure figure_of_card(const CardTables& tables, const std::string& name, const Configuration& c) {
   const Context context(tables, c);
   for (auto card = tables.rbegin(); card != tables.rend(); ++card) {
-    if (const toml::table* figure = card->table["figure"].as_table())
-      return FigureBuilder(*card, context).read(*figure, name);
+    if (const toml::table* figure = (*card)->table["figure"].as_table())
+      return FigureBuilder(**card, context).read(*figure, name);
   }
   return {.name = name, .panels = {}, .columns = 1, .caption = {}};
 }
 
-std::vector<AgreementRule> margins_of_card(const std::vector<CardTable>& tables,
-                                           const Configuration& c) {
+std::vector<AgreementRule> margins_of_card(const CardTables& tables, const Configuration& c) {
   const Context context(tables, c);
   std::vector<AgreementRule> rules;
-  for (const CardTable& card : tables) {
-    const toml::array* margins = card.table["margin"].as_array();
+  for (const auto& card : tables) {
+    const toml::array* margins = card->table["margin"].as_array();
     if (margins == nullptr) continue;
-    TomlReader reader(card.source, true);
+    TomlReader reader(card->source, true);
     for (const toml::node& element : *margins) {
       const toml::table* table = element.as_table();
       if (table == nullptr) continue;
