@@ -1,5 +1,5 @@
 /// @file
-/// @brief A side that is a program: `command`, run once a replicate.
+/// @brief A side that is a program: `command`, run once a replicate, or once a batch of them.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 
 #include "attica/core/error.hpp"
 #include "attica/core/matching.hpp"
@@ -92,7 +93,7 @@ class CommandSide : public Side {
   TheoryResult theory(TheoryGrid /*grid*/, const Side* /*simulation*/) const override {
     TheoryResult result;
     for (const auto& values : combinations(command_.loops())) {
-      const OutsideTable table = run(values, 0, 0, TableKind::theory, {}).value();
+      const OutsideTable table = run(values, {}, 0, {}).value().front();
       for (Prediction& p : predictions(table, x_of(table))) merge(result.predictions, std::move(p));
       add_theory_replicates(result, table, x_of(table));
     }
@@ -100,15 +101,19 @@ class CommandSide : public Side {
   }
 
   std::size_t points() const override { return combinations(command_.loops()).size(); }
-  std::uint64_t replicates_per_piece(std::size_t /*point*/) const override { return 1; }
+  std::uint64_t replicates_per_piece(std::size_t /*point*/) const override {
+    return command_.batch();
+  }
 
   std::vector<Outcome> simulate(const Piece& piece,
                                 const std::vector<Prediction>& predicted) const override {
     std::vector<Outcome> outcomes;
-    for (std::uint64_t k = 0; k < piece.replicates && !piece.stop.stop_requested(); ++k) {
-      std::optional<Outcome> outcome = replicate(piece, piece.first_replicate + k, predicted);
-      if (!outcome) break;  // asked to stop
-      outcomes.push_back(std::move(*outcome));
+    for (std::uint64_t k = 0; k < piece.replicates; k += command_.batch()) {
+      const std::uint64_t count = std::min(command_.batch(), piece.replicates - k);
+      if (piece.stop.stop_requested() ||
+          !add_replicates(piece, piece.first_replicate + k, count, predicted, outcomes)) {
+        break;
+      }
     }
     return outcomes;
   }
@@ -125,53 +130,119 @@ class CommandSide : public Side {
     return table.has_x ? request_.x_name : "none";
   }
 
-  std::optional<Outcome> replicate(const Piece& piece,
-                                   std::uint64_t replicate,
-                                   const std::vector<Prediction>& predicted) const {
-    const std::uint64_t seed = RandomStream(piece.stream(replicate)).bits();
-    const std::optional<OutsideTable> table = run(combinations(command_.loops()).at(piece.point),
-                                                  seed,
-                                                  replicate,
-                                                  TableKind::one_replicate,
-                                                  piece.stop);
-    if (!table) return std::nullopt;
-    if (table->summary) {
-      throw Error(
-          ErrorKind::input,
-          fmt::format("{}:{}:1: error: mean, sem and n; a process is one replicate: expected "
-                      "'value'",
-                      table->source,
-                      table->header_line));
+  /// Adds what one process gives; false if it was asked to stop.
+  bool add_replicates(const Piece& piece,
+                      std::uint64_t first,
+                      std::uint64_t count,
+                      const std::vector<Prediction>& predicted,
+                      std::vector<Outcome>& outcomes) const {
+    std::vector<std::uint64_t> seeds;
+    for (std::uint64_t k = 0; k < count; ++k)
+      seeds.push_back(RandomStream(piece.stream(first + k)).bits());
+    const auto tables =
+        run(combinations(command_.loops()).at(piece.point), seeds, first, piece.stop);
+    if (!tables) return false;
+    for (const OutsideTable& table : *tables) {
+      require_theory_of(table, predicted);
+      outcomes.push_back(recorded_outcomes(table, x_of(table)).outcomes.front());
     }
-    require_theory_of(*table, predicted);
-    return recorded_outcomes(*table, x_of(*table)).outcomes.front();
+    return true;
   }
 
-  /// What one process printed, with the values it was asked for put in; none if it was stopped.
-  std::optional<OutsideTable> run(const std::vector<double>& values,
-                                  std::uint64_t seed,
-                                  std::uint64_t replicate,
-                                  TableKind kind,
-                                  const std::stop_token& stop) const {
+  /// What one process printed, with the values it was asked for put in, a table a replicate; none
+  /// if it was stopped. @param seeds none: a theory
+  std::optional<std::vector<OutsideTable>> run(const std::vector<double>& values,
+                                               std::span<const std::uint64_t> seeds,
+                                               std::uint64_t first,
+                                               const std::stop_token& stop) const {
     command_.require_own();
-    const Command filled = command_.fill(values, seed, replicate);
+    const Command filled = command_.fill(values, seeds, first);
     const std::optional<std::string> printed = output_of(filled, stop);
     if (!printed) return std::nullopt;
     const std::string source = fmt::format("output of '{}'", fmt::join(filled.arguments, " "));
-    const std::optional<Loop> x = loop_named(c_, request_.x_name);
     const auto& loops = command_.loops();
-    const auto asked = std::find_if(
-        loops.begin(), loops.end(), [&](const Loop& loop) { return loop.name == request_.x_name; });
-    OutsideTable table =
-        read_table(*printed,
-                   source,
-                   {.kind = kind,
-                    .x_name = request_.x_name,
-                    .x_required = asked == loops.end() && (x.has_value() || request_.x_given),
-                    .columns = columns_of(c_, request_.name)});
+    const bool x_asked = std::ranges::find(loops, request_.x_name, &Loop::name) != loops.end();
+    const bool x_known = loop_named(c_, request_.x_name).has_value();
+    OutsideTable table = read_table(*printed,
+                                    source,
+                                    {.kind = seeds.empty()           ? TableKind::theory
+                                             : command_.in_batches() ? TableKind::replicates
+                                                                     : TableKind::one_replicate,
+                                     .x_name = request_.x_name,
+                                     .x_required = !x_asked && (x_known || request_.x_given),
+                                     .columns = columns_of(c_, request_.name)});
+    if (table.summary && !seeds.empty()) {
+      throw Error(ErrorKind::input,
+                  fmt::format("{}:{}:1: error: mean, sem and n; a process has replicates: expected "
+                              "'value'",
+                              table.source,
+                              table.header_line));
+    }
+    std::vector<OutsideTable> tables;
+    if (command_.in_batches() && !seeds.empty()) {
+      tables = by_replicate(table, seeds.size());
+    } else {
+      if (!seeds.empty()) require_one(table);
+      tables.push_back(std::move(table));
+    }
+    for (OutsideTable& one : tables) put_in(one, values);
+    return tables;
+  }
+
+  static void require_one(OutsideTable& table) {
+    for (TableRow& row : table.rows) {
+      if (row.replicate == table.rows.front().replicate) continue;
+      throw Error(ErrorKind::input,
+                  fmt::format("{}:{}:1: error: replicates {} and {}; a process is one replicate "
+                              "without simulation.batch",
+                              table.source,
+                              row.line,
+                              table.rows.front().replicate,
+                              row.replicate));
+    }
+    for (TableRow& row : table.rows) row.replicate = 0;
+  }
+
+  /// The rows of each replicate of a batch, whose column says its place among the seeds.
+  static std::vector<OutsideTable> by_replicate(const OutsideTable& table, std::size_t count) {
+    OutsideTable none = table;
+    none.rows.clear();
+    std::vector<OutsideTable> tables(count, none);
+    for (const TableRow& row : table.rows) {
+      if (row.replicate >= count) {
+        throw Error(ErrorKind::input,
+                    fmt::format("{}:{}:1: error: replicate {}; expected 0 to {}, the place of its "
+                                "seed in {{seeds}}",
+                                table.source,
+                                row.line,
+                                row.replicate,
+                                count - 1));
+      }
+      TableRow& own = tables[row.replicate].rows.emplace_back(row);
+      own.replicate = 0;
+    }
+    for (std::size_t k = 0; k < count; ++k) {
+      if (!tables[k].rows.empty()) continue;
+      throw Error(
+          ErrorKind::input,
+          fmt::format("{}: no rows of replicate {}; expected 0 to {}, the place of its seed "
+                      "in {{seeds}}",
+                      table.source,
+                      k,
+                      count - 1));
+    }
+    return tables;
+  }
+
+  /// Puts the values that the process was asked for into a table, and refuses one that lacks
+  /// something.
+  void put_in(OutsideTable& table, const std::vector<double>& values) const {
+    const auto& loops = command_.loops();
     select_rows(c_, table);
+    bool x_asked = false;
     for (std::size_t k = 0; k < loops.size(); ++k) {
       if (loops[k].name == request_.x_name) {
+        x_asked = true;
         set_x(table, values[k]);
       } else {
         keep_rows(table, loops[k].name, values[k]);
@@ -179,32 +250,15 @@ class CommandSide : public Side {
           row.point = sorted(joined(row.point, {{loops[k].name, values[k]}}));
       }
     }
-    if (asked == loops.end() && x) require_x(table, x->values);
-    if (kind != TableKind::theory) {
-      for (TableRow& row : table.rows) {
-        if (row.replicate != table.rows.front().replicate) {
-          throw Error(
-              ErrorKind::input,
-              fmt::format("{}:{}:1: error: replicates {} and {}; a process is one replicate",
-                          source,
-                          row.line,
-                          table.rows.front().replicate,
-                          row.replicate));
-        }
-      }
-      for (TableRow& row : table.rows) row.replicate = 0;
-    }
+    const std::optional<Loop> x = loop_named(c_, request_.x_name);
+    if (!x_asked && x) require_x(table, x->values);
     for (const std::string& series : names_in(c_, "agreement")) {
-      if (std::none_of(table.rows.begin(), table.rows.end(), [&](const TableRow& row) {
-            return row.series == series;
-          })) {
-        throw Error(
-            ErrorKind::input,
-            fmt::format(
-                "{}: no series '{}', which [agreement.{}] compares", source, series, series));
-      }
+      if (std::ranges::find(table.rows, series, &TableRow::series) != table.rows.end()) continue;
+      throw Error(
+          ErrorKind::input,
+          fmt::format(
+              "{}: no series '{}', which [agreement.{}] compares", table.source, series, series));
     }
-    return table;
   }
 
   /// Refuses, after the first process, a table of which no curve can have a theory: others will
@@ -242,14 +296,24 @@ class CommandSide : public Side {
 };
 
 std::vector<Parameter> command_parameters(const std::string& side) {
-  return {text_parameter(
-              side + ".command", "program that prints the " + side + ": a list of arguments", true),
-          text_parameter(side + ".directory",
-                         "folder in which the command runs; unset: that of the configuration"),
-          text_parameter(side + ".inputs",
-                         "further files on which the command depends, relative to that folder: "
-                         "names, folders, patterns with * ? []",
-                         true)};
+  std::vector<Parameter> all = {
+      text_parameter(
+          side + ".command", "program that prints the " + side + ": a list of arguments", true),
+      text_parameter(side + ".directory",
+                     "folder in which the command runs; unset: that of the configuration"),
+      text_parameter(side + ".inputs",
+                     "further files on which the command depends, relative to that folder: "
+                     "names, folders, patterns with * ? []",
+                     true)};
+  if (side == "simulation") {
+    all.push_back(optional_parameter(integer_parameter(
+        "simulation.batch",
+        1,
+        "replicates of a process, which {seeds} names; the column replicate has the place of the "
+        "seed among them, 0 to batch - 1",
+        {.low = 1, .high = 1e6})));
+  }
+  return all;
 }
 
 }  // namespace

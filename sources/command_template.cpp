@@ -14,12 +14,21 @@ namespace attica::sources {
 
 CommandTemplate::CommandTemplate(Configuration& c, const std::string& side) : c_(c), side_(side) {
   key_ = side + ".command";
+  if (c.declares(side + ".batch") && c.has(side + ".batch"))
+    batch_ = static_cast<std::uint64_t>(c.integer(side + ".batch"));
   for (const std::string& text : c.texts(key_)) {
     pieces_.emplace_back();
     read(text);
   }
   if (pieces_.empty() || c.texts(key_).front().empty())
     throw invalid_parameter(key_, "[]", "a program and its arguments");
+  const bool seeds = std::ranges::any_of(pieces_, [](const auto& argument) {
+    return std::ranges::any_of(argument, [](const Piece& p) { return p.key && p.text == "seeds"; });
+  });
+  if (batch_ && !seeds) {
+    throw invalid_parameter(
+        side + ".batch", fmt::format("{}", *batch_), "{seeds} in the command: a seed a replicate");
+  }
   if (c.has(side + ".max_seconds")) max_seconds_ = c.real(side + ".max_seconds");
   // Where the configuration is decides whether its commands are carried out at all.
   home_ =
@@ -64,8 +73,8 @@ WatchedFiles CommandTemplate::watched() const {
 }
 
 Command CommandTemplate::fill(const std::vector<double>& values,
-                              std::uint64_t seed,
-                              std::uint64_t replicate) const {
+                              std::span<const std::uint64_t> seeds,
+                              std::uint64_t first) const {
   Command command{.arguments = {}, .directory = directory_, .max_seconds = max_seconds_};
   for (const auto& argument : pieces_) {
     std::string text;
@@ -73,9 +82,11 @@ Command CommandTemplate::fill(const std::vector<double>& values,
       if (!piece.key) {
         text += piece.text;
       } else if (piece.text == "seed") {
-        text += fmt::format("{}", seed);
+        text += fmt::format("{}", seeds.front());
+      } else if (piece.text == "seeds") {
+        text += fmt::format("{}", fmt::join(seeds, ","));
       } else if (piece.text == "replicate") {
-        text += fmt::format("{}", replicate);
+        text += fmt::format("{}", first);
       } else if (const auto loop = loop_index(piece.text)) {
         text += fmt::format("{}", values[*loop]);
       } else {
@@ -138,9 +149,19 @@ void CommandTemplate::read(const std::string& text) {
 }
 
 void CommandTemplate::resolve(const std::string& name, const std::string& text) {
-  if (name == "seed" || name == "replicate") {
+  if (name == "seed" || name == "seeds" || name == "replicate") {
     if (side_ == "theory")
-      throw invalid_parameter(key_, text, "no {seed} and no {replicate} in a theory");
+      throw invalid_parameter(key_, text, "no {seed}, {seeds} and {replicate} in a theory");
+    if (batch_ && name != "seeds") {
+      throw invalid_parameter(
+          key_,
+          text,
+          fmt::format("no {{{}}} with {}.batch: {{seeds}} has a seed a replicate", name, side_));
+    }
+    if (!batch_ && name == "seeds") {
+      throw invalid_parameter(
+          key_, text, fmt::format("{}.batch, the number of replicates of a process", side_));
+    }
     return;
   }
   if (loop_index(name) || scalar_named(c_, name)) return;
@@ -148,7 +169,7 @@ void CommandTemplate::resolve(const std::string& name, const std::string& text) 
     loops_.push_back(std::move(*loop));
     return;
   }
-  std::vector<std::string> known{"seed", "replicate"};
+  std::vector<std::string> known{"seed", "seeds", "replicate"};
   for (const auto& [key, value] : c_.entries()) {
     if (key.starts_with("model.") || key.starts_with("sweep.")) known.push_back(key.substr(6));
   }

@@ -1,11 +1,12 @@
 #pragma once
 /// @file
-/// @brief The command of a side, with keys in braces: "{rate}", "{seed}", "{replicate}".
+/// @brief The command of a side, with keys in braces: "{rate}", "{seed}", "{seeds}", "{replicate}".
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,10 +36,17 @@ class CommandTemplate {
   /// @brief The lists of [sweep] that it names: it is run once for each combination.
   const std::vector<Loop>& loops() const { return loops_; }
 
+  /// @brief Most replicates of a process: `<side>.batch`; 1 where it is not set.
+  std::uint64_t batch() const { return batch_.value_or(1); }
+  /// @brief Whether a process has several replicates, and a column that tells them apart.
+  bool in_batches() const { return batch_.has_value(); }
+
   /// @param values of the loops
+  /// @param seeds of the replicates, none for a theory
+  /// @param first number of the first replicate
   Command fill(const std::vector<double>& values,
-               std::uint64_t seed,
-               std::uint64_t replicate) const;
+               std::span<const std::uint64_t> seeds,
+               std::uint64_t first) const;
 
  private:
   struct Piece {
@@ -57,6 +65,7 @@ class CommandTemplate {
   std::vector<std::vector<Piece>> pieces_;
   std::vector<Loop> loops_;
   std::optional<double> max_seconds_;
+  std::optional<std::uint64_t> batch_;
   std::filesystem::path home_;
   std::filesystem::path directory_;
 };
