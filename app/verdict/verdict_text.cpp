@@ -82,11 +82,15 @@ std::string advice(const CheckRecord& record) {
   if (record.verdict != Verdict::inconclusive) return {};
   std::size_t most = 0;
   bool all = true;
-  for (const PointVerdict& v : record.points.points) {
-    if (v.verdict != Verdict::inconclusive) continue;
-    most = std::max(most, v.replicates_needed.value_or(0));
-    all = all && v.replicates_needed;
-  }
+  const auto count = [&](const RunVerdict& run) {
+    for (const PointVerdict& v : run.points) {
+      if (v.verdict != Verdict::inconclusive) continue;
+      most = std::max(most, v.replicates_needed.value_or(0));
+      all = all && v.replicates_needed;
+    }
+  };
+  count(record.points);
+  for (const Control& control : record.controls) count(control.points);
   for (const ClaimResult& claim : record.claims) {
     if (claim.verdict == Verdict::inconclusive)
       most = std::max(most, claim.replicates_needed.value_or(0));
