@@ -243,7 +243,7 @@ Figure figure(const Configuration& c) {
           "of class 3 whose topics differ, left out where there are none. Top: cosine of their "
           "embeddings; bottom: attention between them, in units of 1/N. Mean and standard error "
           "over training seeds; before training only classes 1 and 2 are shown, which are level.",
-          c.has("model.file") ? c.text("model.file") : "a planted corpus")};
+          c.has("model.file") ? c.text("model.file") : "a synthetic corpus")};
 }
 
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
@@ -327,7 +327,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
     // One corpus, and its topics are found once.
     all.push_back(claim_certain(
         "purity",
-        fmt::format("topic words of the planted corpus name one topic, purity >= {}", kPurity),
+        fmt::format("topic words of the synthetic corpus name one topic, purity >= {}", kPurity),
         purity.front() >= kPurity,
         fmt::format("{:.3f}", purity.front())));
   }
