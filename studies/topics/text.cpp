@@ -219,7 +219,7 @@ Figure figure(const Configuration& c) {
   const auto panel = [](const char* series, const char* label) {
     return Panel{
         .kind = PanelKind::scatter,
-        .x = {.label = "word pairs: 1 of one topic, 2 of two topics, 3 of highest co-occurrence, "
+        .x = {.label = "word pairs: 1 one topic, 2 two topics, 3 most co-occurring, "
                        "4 those of two topics",
               .low = 0.5},
         .y = {.label = label},
