@@ -1,10 +1,11 @@
-# Writes a source with all cards of the studies: cmake -D ROOT=... -D OUT=... -P embed_cards.cmake
-file(GLOB_RECURSE cards RELATIVE ${ROOT} ${ROOT}/studies/*.toml)
+# Writes a source with the text of all TOML files below a folder:
+#   cmake -D ROOT=... -D FOLDER=studies -D NAMESPACE=attica -D FUNCTION=embedded_cards -D OUT=... -P embed_cards.cmake
+file(GLOB_RECURSE cards RELATIVE ${ROOT} ${ROOT}/${FOLDER}/*.toml)
 list(SORT cards)
-set(text "// Written by cmake/embed_cards.cmake: the cards of all studies.\n#include <array>\n\n#include \"attica/studies/card.hpp\"\n\nnamespace attica {\n\nstd::span<const EmbeddedCard> embedded_cards() {\n  static constexpr std::array all = {\n")
+set(text "// Written by cmake/embed_cards.cmake: the files below ${FOLDER}.\n#include <array>\n\n#include \"attica/studies/card.hpp\"\n\nnamespace ${NAMESPACE} {\n\nstd::span<const attica::EmbeddedCard> ${FUNCTION}();\n\nstd::span<const attica::EmbeddedCard> ${FUNCTION}() {\n  static constexpr std::array all = {\n")
 foreach(card ${cards})
   file(READ ${ROOT}/${card} content)
-  string(APPEND text "    EmbeddedCard{\"${card}\", R\"card(${content})card\"},\n")
+  string(APPEND text "    attica::EmbeddedCard{\"${card}\", R\"card(${content})card\"},\n")
 endforeach()
-string(APPEND text "    EmbeddedCard{}};\n  return std::span<const EmbeddedCard>(all).first(all.size() - 1);\n}\n\n}  // namespace attica\n")
+string(APPEND text "    attica::EmbeddedCard{}};\n  return std::span<const attica::EmbeddedCard>(all).first(all.size() - 1);\n}\n\n}  // namespace ${NAMESPACE}\n")
 file(WRITE ${OUT} "${text}")

@@ -40,7 +40,7 @@ def replicates(run):
 
 
 def record(run, name="check"):
-    """A JSON record as dicts and lists: "check" (the verdict, point by point), "theory" (with allowances and
+    """A JSON record as dicts and lists: "check" (the verdict, point by point), "theory" (with tolerances and
     diagnostics), "run" or "provenance"."""
     return json.loads((Path(run) / f"{name}.json").read_text(encoding="utf-8"))
 

@@ -175,11 +175,14 @@ std::vector<Tick> log_ticks(double low, double high, int wanted) {
 }  // namespace
 
 double Range::position(double value) const {
-  if (scale == AxisScale::log) return (std::log(value) - std::log(low)) / log_ratio(low, high);
-  return (value - low) / (high - low);
+  const double from_low = scale == AxisScale::log
+                              ? (std::log(value) - std::log(low)) / log_ratio(low, high)
+                              : (value - low) / (high - low);
+  return reversed ? 1 - from_low : from_low;
 }
 
 double Range::value(double position) const {
+  if (reversed) position = 1 - position;
   if (scale == AxisScale::log) return std::exp(std::log(low) + position * log_ratio(low, high));
   return low + position * (high - low);
 }
@@ -223,6 +226,26 @@ Range fit_range(const Axis& axis, const std::vector<double>& values, double room
                             "low < high");
   }
   return range;
+}
+
+NamedAxis named_axis(const std::string& label) {
+  const auto colon = label.find(": ");
+  if (colon == std::string::npos) return {label, {}};
+  NamedAxis axis{label.substr(0, colon), {}};
+  for (std::size_t at = colon + 2; at <= label.size();) {
+    const std::size_t end = std::min(label.find(", ", at), label.size());
+    const std::string item = label.substr(at, end - at);
+    const auto digits = std::min(item.find_first_not_of("0123456789"), item.size());
+    const bool named = digits > 0 && digits < 10 && item.size() > digits + 1 && item[digits] == ' ';
+    if (!named) return {label, {}};
+    axis.categories.push_back({std::stod(item.substr(0, digits)), item.substr(digits + 1)});
+    at = end + 2;
+  }
+  const bool ordered = std::is_sorted(
+      axis.categories.begin(), axis.categories.end(), [](const Category& a, const Category& b) {
+        return a.value < b.value;
+      });
+  return axis.categories.size() < 2 || !ordered ? NamedAxis{label, {}} : axis;
 }
 
 std::vector<Tick> choose_ticks(const Range& range, int wanted) {

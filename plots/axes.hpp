@@ -15,6 +15,7 @@ struct Range {
   double high = 1;
   AxisScale scale = AxisScale::linear;
   bool whole = false;  ///< only whole numbers mean something: ticks stand at them alone
+  bool reversed = false;  ///< low is at the far end: rows of a matrix, the first one on top
 
   bool contains(double value) const { return low <= value && value <= high; }
   /// @brief Position along the axis: 0 at low, 1 at high.
@@ -40,6 +41,24 @@ struct Tick {
   std::string label;  ///< enhanced text
   bool major = true;
 };
+
+/// @brief A value of an axis that stands for something with a name.
+struct Category {
+  double value = 0;
+  std::string name;  ///< enhanced text
+
+  bool operator==(const Category&) const = default;
+};
+
+/// @brief What the label of an axis names: "start: 0 identity, 1 blocks, 2 trained" is the label
+/// "start" of an axis with three categories.
+struct NamedAxis {
+  std::string label;                  ///< what stands before the colon
+  std::vector<Category> categories;  ///< in the order of their values; empty: numbers
+};
+
+/// @brief Reads that form; any other label is a label.
+NamedAxis named_axis(const std::string& label);
 
 /// @brief Tick marks, at most `wanted` (>= 2) of them with labels: multiples of 1, 2 or 5 on a
 /// linear axis; on a logarithmic one powers of ten (plain numbers if the range is narrow and near

@@ -182,6 +182,19 @@ std::string layer_suffix(const Selection& own,
   return text.empty() ? "" : ", " + text;
 }
 
+/// Constants that are horizontal lines of reference: several of them are named where they are.
+std::size_t reference_constants(const std::vector<Selection>& selections) {
+  std::size_t count = 0;
+  for (const Selection& selection : selections) {
+    if (!selection.layer->reference) continue;
+    count += static_cast<std::size_t>(
+        std::count_if(selection.curves.begin(), selection.curves.end(), [](const auto* curve) {
+          return curve->mean.x_name == "none";
+        }));
+  }
+  return count;
+}
+
 /// Chooses every curve's style and says so in the legend.
 /// @param first_layer layers drawn already with which these are not to be confused
 void style_curves(PanelContent& content,
@@ -218,6 +231,7 @@ void style_curves(PanelContent& content,
   const bool chosen = std::any_of(content.look.layers.begin(),
                                   content.look.layers.end(),
                                   [](const LayerLook& look) { return look.chosen(); });
+  const bool at_lines = !content.map && reference_constants(selections) > 1;
   std::vector<LegendEntry> of_layers;
   std::size_t layer_index = first_layer;
   std::size_t reference_index = first_layer;
@@ -252,6 +266,13 @@ void style_curves(PanelContent& content,
       if (layer->hollow) style = hollow_style(style);
       content.curves.push_back({0, curve, layer->reference, style});
       content.curves.back().trajectory = layer->trajectories && !curve->theory;
+      if (at_lines && layer->reference && curve->mean.x_name == "none") {
+        std::string text = fill_label(layer_name, point);
+        const std::string own = spelt_out ? "" : point_label(point, own_points);
+        if (!text.empty() && !own.empty()) text += ", ";
+        content.line_labels.push_back({curve->mean.y.front(), text + own});
+        continue;
+      }
       const bool line = curve->theory || layer->trajectories;
       const bool one = layer->reference || layer->trajectories || own_points.size() == 1;
       const bool each = chosen && !coloured;
@@ -308,6 +329,27 @@ std::vector<VerticalMark> vertical_marks(const PanelContent& content, const Figu
     ++kind;
   }
   return marks;
+}
+
+/// Which points of a simulated curve were compared with its theory: empty where no theory of it is
+/// known, or where nothing at all was compared.
+std::vector<bool> compared_points(const RecordedCurve& curve, const FigureData& data) {
+  const auto same = [&](const std::string& series, const Point& point, const std::string& x_name) {
+    return series == curve.mean.name && x_name == curve.mean.x_name && point == curve.mean.point;
+  };
+  const bool predicted = std::any_of(
+      data.curves.begin(), data.curves.end(), [&](const RecordedCurve& other) {
+        return other.theory && same(other.mean.name, other.mean.point, other.mean.x_name);
+      });
+  if (data.residuals.empty() || !predicted) return {};
+  std::vector<bool> compared(curve.mean.x.size(), false);
+  for (const ResidualPoint& residual : data.residuals) {
+    if (!same(residual.series, residual.point, residual.x_name)) continue;
+    for (std::size_t i = 0; i < compared.size(); ++i)
+      compared[i] = compared[i] || curve.mean.x[i] == residual.x;
+  }
+  if (std::find(compared.begin(), compared.end(), false) == compared.end()) return {};
+  return compared;
 }
 
 /// Leaves out simulation points closer than a fortieth of the axis to the last one kept.
@@ -381,6 +423,21 @@ void check_shades(const PanelContent& content) {
 
 bool is_whole(double value) { return value == std::round(value); }
 
+/// Whether the map has a cell for each of some consecutive whole numbers both ways, as a matrix
+/// has, and not as a plane of parameters with values far apart.
+bool is_matrix(const Panel& panel, const HeatMap& map) {
+  if (panel.kind != PanelKind::heat_map) return false;
+  const auto consecutive = [&](const Axis& axis, double Cell::*coordinate) {
+    if (axis.scale == AxisScale::log || axis.low || axis.high) return false;
+    std::set<double> at;
+    for (const Cell& cell : map.cells) at.insert(cell.*coordinate);
+    return at.size() > 1 && is_whole(*at.begin()) &&
+           *at.rbegin() - *at.begin() == static_cast<double>(at.size() - 1) &&
+           std::all_of(at.begin(), at.end(), is_whole);
+  };
+  return consecutive(panel.x, &Cell::x) && consecutive(panel.y, &Cell::y);
+}
+
 /// Whether all that is drawn stands at whole x: tokens, layers, steps.
 bool whole_x(const PanelContent& content) {
   if (content.map) {
@@ -413,6 +470,10 @@ void fit_x(Content& content) {
     for (PanelContent* panel : group) {
       panel->x = fit_range(panel->panel->x, values, panel->map ? 0 : kRoom);
       panel->x.whole = whole;
+      if (panel->categories.empty()) continue;
+      constexpr double kHalf = 0.5;
+      if (!panel->panel->x.low) panel->x.low = panel->categories.front().value - kHalf;
+      if (!panel->panel->x.high) panel->x.high = panel->categories.back().value + kHalf;
     }
   }
 }
@@ -446,6 +507,7 @@ void fit_y(PanelContent& content) {
   content.y.whole = content.map && std::all_of(content.map->cells.begin(),
                                                content.map->cells.end(),
                                                [](const Cell& cell) { return is_whole(cell.y); });
+  content.y.reversed = content.matrix;
 }
 
 std::string count_of(std::size_t points) {
@@ -591,6 +653,19 @@ void check(const Figure& figure) {
     throw invalid_parameter("columns of figure '" + figure.name + "'", 0, "at least one");
 }
 
+/// Leaves out categories of which a panel shows nothing.
+void keep_recorded(std::vector<Category>& categories, const Panel& panel, const FigureData& data) {
+  std::erase_if(categories, [&](const Category& category) {
+    return std::none_of(data.curves.begin(), data.curves.end(), [&](const RecordedCurve& curve) {
+      const std::vector<double>& x = curve.mean.x;
+      return std::find(x.begin(), x.end(), category.value) != x.end() &&
+             std::any_of(panel.layers.begin(), panel.layers.end(), [&](const Layer& layer) {
+               return selects(panel, layer, curve);
+             });
+    });
+  });
+}
+
 /// Points as they are told apart by styles and labels.
 void hide_sources(std::vector<Selection>& selections) {
   for (Selection& selection : selections) {
@@ -648,6 +723,7 @@ void add_inset(PanelContent& content, const FigureData& data, FigureStyles style
   }
   PanelContent inset;
   inset.panel = panel.get();
+  inset.x_label = panel->x.label;
   inset.look.layers = own ? wanted.layers : content.look.layers;
   inset.letter = content.letter + " inset";
   std::vector<Selection> selections = select(*panel, data);
@@ -711,6 +787,11 @@ Content arrange(const Figure& figure, const FigureData& all, const Look& look) {
     drawn.letter = std::string(1, static_cast<char>('a' + content.panels.size()));
     const bool is_map = panel.kind == PanelKind::heat_map || panel.kind == PanelKind::contours;
     if (is_map) drawn.map = make_heat_map(panel, data, content.remarks);
+    drawn.matrix = is_map && is_matrix(panel, *drawn.map);
+    NamedAxis x = is_map ? NamedAxis{panel.x.label, {}} : named_axis(panel.x.label);
+    drawn.x_label = std::move(x.label);
+    drawn.categories = std::move(x.categories);
+    if (!drawn.categories.empty()) keep_recorded(drawn.categories, panel, data);
     selections.push_back(select(panel, data, is_map ? 1 : 0));
     hide_sources(selections.back());
     if (!drawn.map && selections.back().empty()) {
@@ -754,6 +835,8 @@ Content arrange(const Figure& figure, const FigureData& all, const Look& look) {
       curve.drawn.assign(curve.data->mean.x.size(), true);
       if (curve.trajectory) continue;
       content.points = true;
+      curve.compared = compared_points(*curve.data, data);
+      content.not_compared = content.not_compared || !curve.compared.empty();
       const auto& sem = curve.data->sem;
       content.bars |= std::any_of(sem.begin(), sem.end(), [](double value) { return value > 0; });
       if (panel.panel->kind == PanelKind::curves) content.thinned |= thin(curve, panel.x);

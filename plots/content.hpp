@@ -23,7 +23,10 @@ struct DrawnCurve {
   bool reference = false;
   CurveStyle style;
   std::vector<bool> drawn =
-      {};                   ///< simulation: false where points were left out to keep them apart
+      {};  ///< simulation: false where points were left out to keep them apart
+  /// Simulation beside a theory: false where the two were not compared. Empty: all were, or there
+  /// was nothing to compare with.
+  std::vector<bool> compared = {};
   bool trajectory = false;  ///< simulation drawn as a line
 
   bool constant() const { return data->mean.x_name == "none"; }
@@ -115,6 +118,12 @@ struct VerticalMark {
   std::string_view dash;  ///< gnuplot's dash type
 };
 
+/// @brief What a horizontal line is, written at the line: a plateau among others.
+struct LineLabel {
+  double y = 0;
+  std::string text;  ///< enhanced
+};
+
 struct PanelContent {
   const Panel* panel = nullptr;
   PanelLook look = {};
@@ -128,6 +137,10 @@ struct PanelContent {
   std::optional<HeatMap> map = {};
   std::optional<ColourScale> colours = {};  ///< of the map, or of many curves
   std::vector<LegendEntry> legend;
+  std::vector<LineLabel> line_labels = {};
+  std::string x_label = {};                ///< of the x axis, without the names of categories
+  std::vector<Category> categories = {};   ///< on the x axis; nothing is joined between them
+  bool matrix = false;                     ///< a map with a cell a whole number both ways: square
   std::vector<PanelContent> inset = {};           ///< one or none
   std::shared_ptr<const Panel> inset_panel = {};  ///< what the inset's content refers to
 };
@@ -140,6 +153,7 @@ struct Content {
   bool points = false;  ///< some simulation is drawn
   bool bars = false;    ///< some simulation has an error bar
   bool thinned = false;
+  bool not_compared = false;  ///< some simulation beside a theory was not compared with it
   std::vector<std::string> remarks;  ///< what is not shown, for the reader of the figure
 };
 

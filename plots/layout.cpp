@@ -28,6 +28,8 @@ constexpr double kInsideGap = 1.1;  ///< between frame and legend: fonts of LaTe
 constexpr double kBarGap = 0.8;     ///< between frame and colour bar
 constexpr double kBarWidth = 1.1;   ///< of the colour bar
 
+constexpr int kMostRows = 12;  ///< of a matrix that are all labelled
+
 constexpr const char* kResidualLabel = "residual (%)";
 constexpr double kRoomPerLabel = 2.2;  ///< along a vertical axis, small font sizes
 constexpr double kLeastColumn = 12;    ///< of panels beside a legend
@@ -63,7 +65,7 @@ class Composer {
       throw invalid_parameter(
           "legend",
           "right",
-          fmt::format("above or below, a wider figure, or shorter labels: beside "
+          fmt::format("above or below, a wider figure, or shorter labels: next to "
                       "it columns would be {:.0f} points wide",
                       std::max(0.0, column_width_)));
     }
@@ -74,12 +76,14 @@ class Composer {
     choose_heights();
     choose_y_ticks();
     choose_columns();
+    square_matrices();
     double y = kPad;
     if (look_.legend != LegendPlace::below && look_.legend != LegendPlace::right)
       y = place_figure_legend(y);
     for (std::size_t first = 0; first < content_.panels.size(); first += columns_)
       y = place_row(first, y);
     for (std::size_t i = 0; i < content_.panels.size(); ++i) place_annotations(i);
+    for (std::size_t i = 0; i < content_.panels.size(); ++i) place_line_labels(i);
     for (std::size_t i = 0; i < content_.panels.size(); ++i) place_inset(i);
     if (look_.legend == LegendPlace::inside) place_inside();
     if (look_.legend == LegendPlace::below) y = place_figure_legend(y);
@@ -173,7 +177,13 @@ class Composer {
       auto [left, right] = ends[column];
       for (std::size_t i = column; i < layout_.panels.size(); i += columns_) {
         Axes& axes = layout_.panels[i].axes;
-        axes.x_ticks = x_ticks(axes.x, narrowest);  // equal axes have equal labels
+        // Equal axes have equal labels; names of categories are set apart.
+        axes.x_ticks = x_ticks(axes.x, narrowest);
+        if (!content(i).categories.empty()) {
+          axes.x_ticks.clear();
+          for (const Category& category : content(i).categories)
+            axes.x_ticks.push_back({category.value, "", true});
+        }
         for (const Tick& tick : axes.x_ticks) {
           const double overhang = text_width(tick.label, theme_.small_size) / 2 -
                                   (1 - axes.x.position(tick.position)) * (right - left);
@@ -189,6 +199,37 @@ class Composer {
         panel.residual->x_ticks = panel.axes.x_ticks;
       }
     }
+  }
+
+  /// Cells of matrices are squares: frames become as narrow as that takes, or lower; where a row of
+  /// panels has matrices alone, they are as high as the column is wide.
+  void square_matrices() {
+    frame_heights_.assign(content_.panels.size(), main_height_);
+    for (std::size_t first = 0; first < content_.panels.size(); first += columns_) {
+      bool all = true;
+      for (std::size_t i = first; i < last_of_row(first); ++i) all = all && content(i).matrix;
+      for (std::size_t i = first; i < last_of_row(first); ++i) {
+        if (!content(i).matrix) continue;
+        Axes& axes = layout_.panels[i].axes;
+        const double columns = axes.x.high - axes.x.low;
+        const double rows = axes.y.high - axes.y.low;
+        const double wide = (axes.box.right - axes.box.left) / columns;
+        const double high = main_height_ / rows;
+        // Few cells need not fill a wide column.
+        constexpr double kMostCell = 5;  // small font sizes
+        const double cell = std::min({wide, all ? wide : high, em(kMostCell)});
+        axes.box.right = axes.box.left + cell * columns;
+        frame_heights_[i] = cell * rows;
+        axes.x_ticks = x_ticks(axes.x, axes.box.right - axes.box.left);
+        axes.y_ticks = matrix_ticks(axes.y, frame_heights_[i]);
+      }
+    }
+  }
+
+  /// Every row has a label where there is room.
+  std::vector<Tick> matrix_ticks(const Range& range, double height) const {
+    const auto room = static_cast<int>(height / small_line());
+    return choose_ticks(range, std::max(2, std::min(room, kMostRows)));
   }
 
   /// The panel's colour bar, still without its place; returns the width it needs with its labels.
@@ -266,7 +307,7 @@ class Composer {
   void measure_right_legends() {
     if (columns_ > 1 && !shared_legend()) {
       throw invalid_parameter(
-          "legend", "right", "above, inside or none: panels beside each other have different ones");
+          "legend", "right", "above, inside or none: panels next to each other have different ones");
     }
     const double most = kRightShare * layout_.width;
     if (shared_legend()) {
@@ -427,6 +468,11 @@ class Composer {
       sample.marker = true;
       sample.bar = content_.bars;
     }
+    if (content_.not_compared) {
+      Sample& sample = add("not compared", em(kMarkerLength));
+      sample.marker = true;
+      sample.style = pale_style(sample.style);
+    }
     const auto has_band = [](const PanelContent& panel) {
       return panel.residual && !panel.residual->bands.empty();
     };
@@ -529,7 +575,7 @@ class Composer {
     PanelLayout& panel = layout_.panels[i];
     const double start = column_start(i);
     panel.axes.box.top = top;
-    panel.axes.box.bottom = top + main_height_;
+    panel.axes.box.bottom = top + frame_heights_[i];
     place_y_label(y_label(i), start, panel.axes.box);
     place_bar(i);
     if (lettered()) {
@@ -552,7 +598,8 @@ class Composer {
       return lowest->box.bottom + em(kPanelGap) - kPad;
     }
     double y = lowest->box.bottom + em(content(i).map ? 2 * kTickGap : kTickGap) + small_line();
-    const std::string label = wrap(content(i).panel->x.label, theme_.label_size, centred_width(i));
+    y += place_categories(i, lowest->box, y - small_line());
+    const std::string label = wrap(content(i).x_label, theme_.label_size, centred_width(i));
     for (const std::string& line : lines_of(label)) {
       const Box& box = lowest->box;
       layout_.texts.push_back({line,
@@ -563,6 +610,73 @@ class Composer {
       y += label_line();
     }
     return y + kPad;
+  }
+
+  /// The names of categories beneath their ticks; returns the height of the lines after the first.
+  double place_categories(std::size_t i, const Box& box, double y) {
+    const auto& categories = content(i).categories;
+    if (categories.empty()) return 0;
+    const Range& range = layout_.panels[i].axes.x;
+    const double room = box.width() / (range.high - range.low) - theme_.small_size / 2;
+    int most = 1;
+    for (const Category& category : categories) {
+      const std::string text = wrap(category.name, theme_.small_size, room);
+      most = std::max(most, line_count(text));
+      double line_y = y + small_line() / 2;
+      for (const std::string& line : lines_of(text)) {
+        layout_.texts.push_back({line,
+                                 box.left + range.position(category.value) * box.width(),
+                                 line_y,
+                                 theme_.small_size,
+                                 TextLine::Anchor::centre});
+        line_y += small_line();
+      }
+    }
+    return (most - 1) * small_line();
+  }
+
+  /// The names of horizontal lines, each above or beneath its line, where nothing else is if there
+  /// is such a place.
+  void place_line_labels(std::size_t i) {
+    if (content(i).line_labels.empty()) return;
+    const Axes& axes = layout_.panels[i].axes;
+    std::vector<Box> taken = covered(i);
+    for (const LineLabel& label : content(i).line_labels) {
+      if (label.text.empty() || !axes.y.contains(label.y)) continue;
+      const double line_y = axes.box.bottom - axes.y.position(label.y) * axes.box.height();
+      const double width = text_width(label.text, theme_.small_size);
+      const double height = theme_.small_size;
+      const double gap = kPad + 1;
+      std::optional<Box> best;
+      double least = 0;
+      for (const bool above : {true, false}) {
+        for (const double part : {1.0, 0.0, 0.75, 0.5, 0.25}) {
+          Box box;
+          box.left = axes.box.left + 2 * kPad + part * (axes.box.width() - 4 * kPad - width);
+          box.right = box.left + width;
+          box.top = above ? line_y - gap - height : line_y + gap;
+          box.bottom = box.top + height;
+          if (box.top < axes.box.top || box.bottom > axes.box.bottom) continue;
+          double covers = 0;
+          for (const Box& other : taken) {
+            if (!overlap(box, other)) continue;
+            covers += (std::min(box.right, other.right) - std::max(box.left, other.left)) *
+                      (std::min(box.bottom, other.bottom) - std::max(box.top, other.top));
+          }
+          if (best && covers >= least) continue;
+          best = box;
+          least = covers;
+        }
+      }
+      if (!best) continue;
+      taken.push_back(*best);
+      layout_.texts.push_back({label.text,
+                               best->left,
+                               (best->top + best->bottom) / 2,
+                               theme_.small_size,
+                               TextLine::Anchor::left,
+                               true});
+    }
   }
 
   void place_annotations(std::size_t i) {
@@ -838,6 +952,7 @@ class Composer {
   double column_width_ = 0;
   double main_height_ = 0;
   double residual_height_ = 0;
+  std::vector<double> frame_heights_;  ///< of the panels; main_height_ except for matrices
   std::vector<std::vector<LegendRow>> right_legends_;
   double right_width_ = 0;  ///< of the legend beside the panels with its gap; 0: there is none
   Layout layout_;

@@ -79,6 +79,8 @@ class Writer {
     line("x(dummy) = column('x')");
     line("y(dummy) = column('y')");
     line("kept(dummy) = column('drawn') == 1 ? column('x') : NaN");
+    if (content_.not_compared)
+      line("apart(dummy) = column('drawn') == 2 ? column('x') : NaN");
     line("low(least) = column('y') - column('sem') > least ? column('y') - column('sem') : least");
     line("high(dummy) = column('y') + column('sem')");
     line("percent(name) = 100 * column(name) / abs(column('theory'))");
@@ -349,7 +351,9 @@ class Writer {
     place(axes.box);
     for (const auto& [axis, range] : {std::pair{'x', axes.x}, std::pair{'y', axes.y}}) {
       if (range.scale == AxisScale::log) line("set logscale {}", axis);
-      line("set {}range [{}:{}] noextend", axis, range.low, range.high);
+      const auto [first, last] =
+          range.reversed ? std::pair(range.high, range.low) : std::pair(range.low, range.high);
+      line("set {}range [{}:{}] noextend", axis, first, last);
     }
     // gnuplot clears a disc beneath markers with error bars, except if it is this small.
     line("set errorbars 0.5; set pointintervalbox 0.01");
@@ -363,10 +367,22 @@ class Writer {
     line("plot {}", fmt::format("{}", fmt::join(items, ", \\\n     ")));
   }
 
-  std::string theory_line(const DrawnCurve& curve, const Axes& axes, double size) const {
+  /// @param joined false: x are categories, each with a dash of its own
+  std::string theory_line(const DrawnCurve& curve,
+                          const Axes& axes,
+                          double size,
+                          bool joined = true) const {
     const Series& mean = curve.data->mean;
     const std::string how =
         pen(curve.style, size * theme_.line_width) + " " + title("theory:", mean.name, mean.point);
+    if (!joined && !curve.constant()) {
+      constexpr double kReach = 0.3;  // of the distance of two categories
+      return fmt::format("{} using (x(0)-{}):(y(0)):({}):(0) with vectors nohead {}",
+                         rows(curve.id),
+                         kReach,
+                         2 * kReach,
+                         how);
+    }
     if (!curve.constant() && mean.x.size() > 1) {
       return fmt::format("{} using (x(0)):(y(0)) with lines {}", rows(curve.id), how);
     }
@@ -392,12 +408,17 @@ class Writer {
                        title("simulation:", mean.name, mean.point));
   }
 
-  std::string simulation_points(const DrawnCurve& curve, const Axes& axes, double size) const {
+  std::string simulation_points(const DrawnCurve& curve,
+                                const Axes& axes,
+                                double size,
+                                const char* which = "kept") const {
     // A simulated constant has no x: it stands at the right edge.
     constexpr double kNearEdge = 0.97;
     const Series& mean = curve.data->mean;
     const std::string x =
-        curve.constant() ? fmt::format("({})", axes.x.value(kNearEdge)) : "(kept(0))";
+        curve.constant()
+            ? fmt::format("({}(0) == {}(0) ? {} : NaN)", which, which, axes.x.value(kNearEdge))
+            : fmt::format("({}(0))", which);
     const std::string look = fmt::format("{} {} {}",
                                          marker(curve.style, size),
                                          thin_pen(curve.style.colour),
@@ -492,7 +513,7 @@ class Writer {
       for (const DrawnCurve& curve : panel.curves) {
         if (!curve.data->theory || curve.reference != reference) continue;
         if (panel.map) items.push_back(theory_line(haloed(curve), axes, kHalo));
-        items.push_back(theory_line(curve, axes, size));
+        items.push_back(theory_line(curve, axes, size, panel.categories.empty()));
       }
     }
     for (const DrawnCurve& curve : panel.curves) {
@@ -501,6 +522,10 @@ class Writer {
         items.push_back(simulation_points(haloed(curve), axes, kHalo));
       items.push_back(curve.trajectory ? trajectory_line(curve)
                                        : simulation_points(curve, axes, size));
+      if (curve.trajectory || curve.compared.empty()) continue;
+      DrawnCurve apart = curve;
+      apart.style = pale_style(apart.style);
+      items.push_back(simulation_points(apart, axes, size, "apart"));
     }
 
     plot(items);

@@ -67,7 +67,7 @@ class Table {
     std::string n = {};
     std::string theory = {};
     std::string margin = {};
-    bool drawn = true;
+    int drawn = 1;  ///< 0: left out to keep points apart; 2: drawn, and not compared with the theory
     std::string edges = ",,,";  ///< left, right, bottom, top
   };
 
@@ -88,7 +88,7 @@ class Table {
                          row.n,
                          row.theory,
                          row.margin,
-                         row.drawn ? 1 : 0,
+                         row.drawn,
                          row.edges);
     for (const std::string& name : names_) {
       const auto found = std::find_if(
@@ -126,7 +126,7 @@ void add_curve(Table& table, const std::string& letter, const DrawnCurve& curve)
       row.sem = number_or_empty(curve.data->sem, i);
       row.sd = number_or_empty(curve.data->sd, i);
       row.n = number_or_empty(curve.data->n, i);
-      row.drawn = curve.drawn[i];
+      row.drawn = !curve.drawn[i] ? 0 : curve.compared.empty() || curve.compared[i] ? 1 : 2;
     }
     table.add(row, mean.point);
   }

@@ -117,6 +117,17 @@ CurveStyle hollow_style(CurveStyle style) {
   return style;
 }
 
+CurveStyle pale_style(CurveStyle style) {
+  constexpr double kWhite = 0.45;
+  const auto channel = [&](std::size_t at) {
+    const int value = std::stoi(style.colour.substr(at, 2), nullptr, 16);
+    return static_cast<int>(std::lround(value + kWhite * (255 - value)));
+  };
+  style = hollow_style(style);
+  style.colour = hexadecimal({channel(1), channel(3), channel(5)});
+  return style;
+}
+
 CurveStyle chosen_style(CurveStyle style, const LayerLook& look) {
   const auto place = [](const auto& names, const char* what, const std::string& name) {
     const auto found = std::find(names.begin(), names.end(), name);

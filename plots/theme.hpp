@@ -44,6 +44,8 @@ CurveStyle nth_style(std::size_t k);
 CurveStyle product_style(std::size_t point, std::size_t layer);
 /// @brief The same with an open marker.
 CurveStyle hollow_style(CurveStyle style);
+/// @brief The same, open and pale: a point that was not compared with its theory.
+CurveStyle pale_style(CurveStyle style);
 /// @brief The same with what the author chose. @throws Error of kind input for names that are none
 CurveStyle chosen_style(CurveStyle style, const LayerLook& look);
 /// @brief The k-th of a set of curves over a heat map.

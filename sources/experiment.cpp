@@ -33,7 +33,7 @@ class Sides : public Experiment {
     if (c.has("theory.covariance") && !is_of_kind(c, "theory", "file")) {
       throw invalid_parameter("theory.covariance",
                               c.text("theory.covariance"),
-                              "theory.file beside it, whose rows it has a row and a column for");
+                              "theory.file with it, whose rows it has a row and a column for");
     }
     compared_ = names_in(c, "agreement");
     for (const std::string& series : compared_) {

@@ -344,7 +344,7 @@ WatchedFiles watched_files(const WatchedCommand& command) {
   for (std::string& warning : found.warnings)
     warning +=
         ": files that it imports or reads by itself are not watched; name them in inputs = "
-        "[...] beside the command";
+        "[...] next to the command";
   return found;
 }
 

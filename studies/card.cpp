@@ -370,7 +370,9 @@ class CardReader {
         // Read when a configuration is there.
         {"margin", "a list of tables", [](const toml::node& node) { return node.is_array(); }},
         {"figure", "a table", [](const toml::node& node) { return node.is_table(); }},
-        {"words", "a table of tables", [](const toml::node& node) { return node.is_table(); }}};
+        {"words", "a table of tables", [](const toml::node& node) { return node.is_table(); }},
+        // Read by answers().
+        {"answers", "a list of tables", [](const toml::node& node) { return node.is_array(); }}};
     if (!base) {
       keys.push_back({"base", "the name of a file of its folder", [](const toml::node& node) {
                         return node.is_string() || node.is_array();

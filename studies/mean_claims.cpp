@@ -72,7 +72,7 @@ std::vector<ClaimResult> claims_on_average(const Observed& observed,
         {.name = fmt::format(
              "on_average[{}{}]", told.name, told.point.empty() ? "" : "," + describe(told.point)),
          .statement = fmt::format("on average over {} {} differs from theory by less than {:g} % "
-                                  "and its allowance",
+                                  "and its tolerance",
                                   told.x_name,
                                   told.name,
                                   100 * kShare * rule->relative),

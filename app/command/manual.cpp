@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "attica/app/command/command_line.hpp"
+#include "attica/app/command/examples.hpp"
 #include "attica/app/command/exit_codes.hpp"
 #include "attica/app/command/text.hpp"
 #include "attica/app/version.hpp"
@@ -57,6 +58,8 @@ int man_verb(const Options&, const Registry& registry) {
       entry(option.usage,
             option.meaning + (option.excludes.empty() ? "" : "; not with " + option.excludes));
     }
+    for (const std::string_view example : help_of(verb.name).examples)
+      put(".PP\n.EX\n{}\n.EE\n", roff(std::string(example)));
   }
   put(".SH STUDIES\n");
   for (const Study& study : registry) entry(study.name, study.question);

@@ -17,6 +17,7 @@
 #include <system_error>
 
 #include "attica/app/command/command_line.hpp"
+#include "attica/app/command/examples.hpp"
 #include "attica/app/command/exit_codes.hpp"
 #include "attica/app/command/text.hpp"
 #include "attica/app/revision.hpp"
@@ -74,12 +75,13 @@ std::unique_ptr<CLI::App> make_parser(Options& options) {
       "attica: does the theory describe the simulation, and how do I know?", "attica");
   app->require_subcommand(1);
   app->set_version_flag("--version", fmt::format("attica {} ({})", kVersion, kRevision));
-  app->footer(
+  const std::string codes =
       "`attica VERB --help` explains a verb. Exit codes: 0 done, AGREE, CLAIMS HOLD, NONE (nothing "
       "was compared) or\n"
       "a bound that HOLDS, 1 DISAGREE or VIOLATED, 2 usage or configuration, 3 INCONCLUSIVE or "
       "UNDECIDED,\n"
-      "4 numerical failure, 5 output or run folder, 75 stopped (run again with --resume).");
+      "4 numerical failure, 5 output or run folder, 75 stopped (run again with --resume).";
+  app->footer(codes);
   for (const Verb& verb : verbs()) {
     CLI::App& command = *app->add_subcommand(verb.name, verb.summary);
     std::string* place = &options.target;
@@ -88,6 +90,7 @@ std::unique_ptr<CLI::App> make_parser(Options& options) {
       place = &options.second_target;
     }
     for (const Option& option : options_of(verb)) add_option(command, option, options);
+    command.footer(help_footer(verb.name) + "\n" + codes);
   }
   return app;
 }
@@ -138,8 +141,10 @@ int unexpected_arguments(const CLI::App& app, const CLI::ExtrasError& error) {
   return complain(error.what());
 }
 
-int report(const Error& error) {
-  const std::string text = error.what();
+/// @param verb that was carried out; empty: none was found
+int report(const Error& error, const std::string& verb = {}) {
+  std::string text = error.what();
+  if (error.kind() == ErrorKind::input && !verb.empty()) text = with_page(text, verb);
   // Configuration errors already say where they are.
   const bool located = text.find(": error: ") != std::string::npos;
   say(fmt::format("{}{}\n", located ? "" : "attica: error: ", text));
@@ -213,7 +218,8 @@ int program(int argc, char** argv, const std::vector<Study>& registry) {
     }
     return parse_and_run(argc, argv, *parser, options, current.empty() ? registry : current);
   } catch (const Error& error) {
-    return report(error);
+    const auto chosen = parser->get_subcommands();
+    return report(error, chosen.empty() ? "" : chosen.front()->get_name());
   } catch (const std::system_error& error) {
     return report({ErrorKind::storage, error.what()});
   } catch (const std::bad_alloc&) {

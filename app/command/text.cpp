@@ -18,7 +18,7 @@ std::string shell_word(const std::string& word) {
 std::string approximation_sentence(const std::string& neglects) {
   if (neglects.empty()) return {};
   if (neglects.starts_with("there is")) return "T" + neglects.substr(1) + ".";
-  return "The theory neglects " + neglects + ".";
+  return "The theory leaves out " + neglects + ".";
 }
 
 void say(std::string_view text) {

@@ -23,8 +23,8 @@ void put(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
   fmt::print("{}", printable(fmt::format(format, std::forward<Arguments>(arguments)...)));
 }
 
-/// @brief What a study's theory neglects, as a sentence; a study without a theory says so.
-std::string approximation_sentence(const std::string& neglects);
+/// @brief What a study's theory approximation, as a sentence; a study without a theory says so.
+std::string approximation_sentence(const std::string& approximation);
 
 /// @brief Talk on standard error. A closed or full standard error never ends the program.
 void say(std::string_view text);

@@ -142,7 +142,7 @@ TomlKey inset_key(std::optional<InsetChange>& target,
             const bool sized = target->corner || target->width || target->height;
             if (target->place && sized)
               throw invalid_parameter(
-                  place, "place beside corner, width or height", "one way to say where it stands");
+                  place, "place and one of corner, width, height", "one way to say where it stands");
             return true;
           }};
 }
@@ -453,9 +453,17 @@ FigureFile read_figure_file(const std::string& path) {
     throw Error(ErrorKind::input,
                 fmt::format("cannot read '{}': expected a figure's TOML file", path));
   }
-  const toml::table document = parsed(*text, path, true);
-  FigureFile file;
+  FigureFile file = read_figure_text(*text, path);
   file.directory = std::filesystem::absolute(path).parent_path();
+  return file;
+}
+
+FigureFile read_figure_text(const std::string& text,
+                            const std::string& path,
+                            const std::vector<std::string>& others) {
+  toml::table document = parsed(text, path, true);
+  for (const std::string& key : others) document.erase(key);
+  FigureFile file;
   TomlReader reader(path, true);
   std::vector<TomlKey> keys = figure_change_keys(file.change, reader);
   keys.push_back(

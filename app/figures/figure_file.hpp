@@ -109,6 +109,12 @@ struct FigureFile {
 /// @throws Error of kind input
 FigureFile read_figure_file(const std::string& path);
 
+/// @brief The same of a text. @param source its path, for messages; also names the figure
+/// @param others keys of the text that belong to someone else
+FigureFile read_figure_text(const std::string& text,
+                            const std::string& source,
+                            const std::vector<std::string>& others = {});
+
 /// @brief What [figure] and `--set figure.KEY=VALUE` ask for; later ones win. @throws Error of kind
 /// input with all mistakes
 FigureChange read_figure_changes(const std::vector<Override>& overrides);

@@ -187,7 +187,7 @@ std::string report_page(const RunRecord& record, const Study& study, const Figur
     if (was_edited(run / "plots" / (figure.name + ".gp"))) {
       content.warnings.emplace_back(
           "The figure's script or data was edited by hand, so that the figure may be of earlier "
-          "data; attica plot --force draws it anew.");
+          "data; attica plot --force draws it again.");
     }
     for (const Json& u : check.value("unmatched", Json::array())) {
       constexpr std::size_t kMost = 12;

@@ -66,7 +66,7 @@ RunEnd finish(const Work& work, const RunFolder& folder, const Replicates& repli
       remark(false,
              fmt::format(
                  "warning: '{}' or its data was edited: the figure is left as it is; `attica plot "
-                 "--force` draws it anew, `--out DIR` elsewhere",
+                 "--force` draws it again, `--out DIR` elsewhere",
                  script.string()));
     } else {
       end.figures = draw(figure, figure_data(run, c, replicates, *end.verdict), drawing);

@@ -110,7 +110,7 @@ RunFolder::RunFolder(const fs::path& path, FolderMode mode)
     bool fresh = fs::create_directory(path);
     if (!fresh && mode == FolderMode::create) {
       throw Error(ErrorKind::storage,
-                  fmt::format("run folder '{}' exists; --resume continues it, --force starts anew",
+                  fmt::format("run folder '{}' exists; --resume continues it, --force starts again",
                               path.string()));
     }
     lock_ = std::make_unique<FolderLock>(path);

@@ -375,7 +375,7 @@ int judge_statement(const Options& options, const Registry& registry) {
   stated.series = subject.series;
   if (options.constant.empty()) {
     if (options.tolerance)
-      throw Error(ErrorKind::input, "--tolerance is of exponents; expected --constant beside it");
+      throw Error(ErrorKind::input, "--tolerance is of exponents; expected --constant with it");
     sources::BoundResult b = sources::judge_stated_bound(
         stated, {.theory = {}, .simulation = std::move(subject.curves)});
     if (options.json) {

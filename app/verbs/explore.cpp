@@ -294,7 +294,7 @@ int serve(const Options& options, httplib::Server& server, int port, const Subje
 int explore_verb(const Options& options, const Registry& registry) {
   if (!options.export_file.empty()) return write_page(options, Subject(options, registry));
   if (!options.grids.empty())
-    throw invalid_parameter("--grid", options.grids.front(), "--export FILE.html beside it");
+    throw invalid_parameter("--grid", options.grids.front(), "--export FILE.html with it");
   httplib::Server server;
   const int port = bind(server, options.port);  // before the work
   return serve(options, server, port, Subject(options, registry));

@@ -114,7 +114,7 @@ std::vector<NamedLimit> judged_limits(const std::map<std::string, SizeGroup>& gr
     LimitVerdict v = judge_limit(group.points, group.power, group.margin > 0 ? group.margin : 1);
     if (group.margin == 0) {
       v.verdict = Verdict::none;
-      v.reason = "no margin without finite size: told, not judged";
+      v.reason = "no margin without finite size: reported, not judged";
     } else {
       p_disagree.push_back(v.p_disagree);
     }

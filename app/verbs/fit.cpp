@@ -350,7 +350,7 @@ int fit_verb(const Options& given, const Registry& registry) {
   if (joint && options.exponent && !(options.floor && options.sizes.size() == 1)) {
     throw Error(
         ErrorKind::input,
-        "--exponent is of one size; expected --expect NAME=P beside several sizes, --window "
+        "--exponent is of one size; expected --expect NAME=P with several sizes, --window "
         "and --correction");
   }
   if (joint && options.upper_bound && (options.expected.empty() || options.floor)) {
@@ -362,17 +362,17 @@ int fit_verb(const Options& given, const Registry& registry) {
       (!options.corrections.empty() || !options.collapse.empty() || !options.quantiles.empty())) {
     throw Error(ErrorKind::input,
                 "--floor fits means; expected neither --correction, --quantile nor --collapse "
-                "beside it");
+                "with it");
   }
   if (options.robust && !options.floor)
     throw Error(ErrorKind::input,
-                "--robust is of a fit of means; expected --floor beside it (medians are robust)");
+                "--robust is of a fit of means; expected --floor with it (medians are robust)");
   if (!options.collapse.empty() && (!options.quantiles.empty() || !options.reach.empty())) {
     throw Error(ErrorKind::input,
-                "--quantile and --reach are not of a collapse; expected neither beside --collapse");
+                "--quantile and --reach are not of a collapse; expected neither with --collapse");
   }
   if (options.reach.empty() && !options.along.empty())
-    throw Error(ErrorKind::input, "--along is of learning curves; expected --reach EPS beside it");
+    throw Error(ErrorKind::input, "--along is of learning curves; expected --reach EPS with it");
   if (options.collapse.empty() && (!options.held.empty() || !options.starts.empty()))
     throw Error(ErrorKind::input, "--hold and --start are of a collapse; expected --collapse NAME");
   FitSubject subject{.curves = {}, .series = options.series, .cap_series = {}, .about = {}};

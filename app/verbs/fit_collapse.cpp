@@ -175,7 +175,7 @@ Json number_object(const CollapseNumber& n) {
 
 int fit_collapse_of(const Options& options, const FitSubject& subject) {
   if (options.sizes.size() != 1)
-    throw invalid_parameter("--x", options.sizes.back(), "one x beside --collapse");
+    throw invalid_parameter("--x", options.sizes.back(), "one x with --collapse");
   if (!options.corrections.empty() || options.exponent || options.upper_bound) {
     throw Error(ErrorKind::input,
                 "--correction, --exponent and --upper-bound are not of a collapse; expected "

@@ -75,12 +75,6 @@ struct Exhibit {
   }
 };
 
-/// What a study's quick settings must yield.
-Verdict quick_verdict(const Study& study) {
-  const Configuration defaults(study.name, study.parameters);
-  return study.agreement(defaults).empty() ? Verdict::claims_hold : Verdict::agree;
-}
-
 /// The studies that are named at the preset that was asked for; if none is named, those that have
 /// it.
 /// @throws Error (input) naming the presets of a study without it
@@ -420,6 +414,11 @@ int perturbed_gallery(const Options& options, const Registry& registry) {
 }
 
 }  // namespace
+
+Verdict quick_verdict(const Study& study) {
+  const Configuration defaults(study.name, study.parameters);
+  return study.agreement(defaults).empty() ? Verdict::claims_hold : Verdict::agree;
+}
 
 int gallery_verb(const Options& options, const Registry& registry) {
   if (options.perturbed) return perturbed_gallery(options, registry);

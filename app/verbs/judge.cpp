@@ -163,7 +163,7 @@ int bound_verb(const Options& options, const Registry& registry) {
     throw Error(
         ErrorKind::input,
         "--direction, --probability, --constant, --series, --tolerance and --reach are of a "
-        "bound that the command states; expected --expression E beside them");
+        "bound that the command states; expected --expression E with them");
   }
   std::string folder = options.target;
   if (!fs::exists(fs::path(folder) / "run.json")) {

@@ -209,7 +209,7 @@ void open_folder(const MapWork& map) {
   } else if (fs::exists(map.folder) && !options.resume) {
     throw Error(ErrorKind::storage,
                 fmt::format("map folder '{}' exists; --resume continues it, --force starts "
-                            "anew",
+                            "again",
                             map.folder.string()));
   }
   if (!error) fs::create_directories(map.folder / "cells", error);

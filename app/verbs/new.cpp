@@ -165,7 +165,7 @@ void write_project(const std::string& name) {
        "\nint main(int argc, char** argv) {\n"
        "  return attica::app::program(argc, argv, {attica::study()});\n}"},
       {"heading", "#"},
-      {"use", "Build, test and run it beside its folder:\n\n```sh\n" + build + "```"},
+      {"use", "Build, test and run it next to its folder:\n\n```sh\n" + build + "```"},
       {"version", kVersion},
       {"name", name}};
   NewFiles files;

@@ -198,7 +198,7 @@ PointPlan plan_points(const Options& options,
   if (!result.right.run_replicates || !result.right.seconds) {
     throw Error(ErrorKind::input,
                 fmt::format("no number of replicates suffices: at {} the margin {:.3g} is below "
-                            "what the theory neglects",
+                            "what the theory leaves out",
                             result.hardest,
                             points[hardest].margin),
                 "check.margin");

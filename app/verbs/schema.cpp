@@ -176,6 +176,16 @@ Json card_schema() {
                       {"when", when}},
                      true)},
       {"limit", tables_schema("margin of the limit of large size", Json::object(), false)},
+      {"answers",
+       tables_schema("statements of papers that the study answers",
+                     {{"paper", text_schema("key of the paper")},
+                      {"row", number},
+                      {"statement", text_schema("as the paper says it, in short")},
+                      {"result", text_schema("what is found, in short")},
+                      {"run", text_schema("preset or reference run that answers it")},
+                      {"with", texts},
+                      {"by", text_schema("Markdown in place of the studies' names")}},
+                     true)},
       {"sources", tables_schema("papers", Json::object(), false)}};
   Json schema = object_schema(std::move(keys), false);
   schema["$schema"] = kDialect;

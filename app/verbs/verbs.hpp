@@ -87,6 +87,7 @@ struct Options {
   std::string direction = "upper";    ///< bound: "upper" or "lower"
   std::string constant;               ///< bound: a name of the formula that is not known
   std::optional<double> probability;  ///< bound: with which it is stated; none: always
+  std::optional<std::string> paper;   ///< figure: "2410.23438:1"; empty text: list them
 };
 
 using Registry = std::vector<Study>;
@@ -114,6 +115,7 @@ int report_verb(const Options& options, const Registry& registry);
 int status_verb(const Options& options, const Registry& registry);
 int compare_verb(const Options& options, const Registry& registry);
 int cite_verb(const Options& options, const Registry& registry);
+int claims_verb(const Options& options, const Registry& registry);
 int config_verb(const Options& options, const Registry& registry);
 int migrate_verb(const Options& options, const Registry& registry);
 int schema_verb(const Options& options, const Registry& registry);
@@ -124,6 +126,8 @@ int rerun_verb(const Options& options, const Registry& registry);
 int artifact_verb(const Options& options, const Registry& registry);
 int man_verb(const Options& options, const Registry& registry);
 
+/// @brief What a study's quick settings must yield.
+Verdict quick_verdict(const Study& study);
 /// @brief The work that a verb's target and options ask for.
 Work requested_work(const Options& options, const Registry& registry);
 /// @brief The same, to be simulated. @throws Error of kind input also for what is too large for

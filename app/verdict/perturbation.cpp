@@ -79,7 +79,7 @@ Prediction under_the_right_name(const std::vector<Prediction>& perturbed,
   }
   throw Error(
       ErrorKind::input,
-      fmt::format("--perturb: the perturbed theory has no '{}' at {}: it is told at other points "
+      fmt::format("--perturb: the perturbed theory has no '{}' at {}: it has values at other points "
                   "than the simulation",
                   name,
                   describe(right[which].series.point)));

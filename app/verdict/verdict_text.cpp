@@ -101,7 +101,7 @@ std::string advice(const CheckRecord& record) {
     return fmt::format(
         "about {} replicates a point would decide{}\n", most, all ? "" : " the rest");
   }
-  return fmt::format("to decide{}: run it anew with another --seed and {}--replicates {}\n",
+  return fmt::format("to decide{}: run it again with another --seed and {}--replicates {}\n",
                      all ? "" : " the rest",
                      record.cap ? "--until-decided " : "",
                      most);

@@ -62,7 +62,7 @@ def ridge_errors(Sigma: ArrayLike, M: ArrayLike, lam: ArrayLike, order: str = "l
     relative order 1/M for Gaussian samples.
 
     Returns arrays of shape (l, m), an axis falling away for a number: test_error, train_error, bias, sampling_variance,
-    noise_variance, bayes_error, overlap_m, overlap_q, weight_norm2, and the allowances for what the theory neglects,
+    noise_variance, bayes_error, overlap_m, overlap_q, weight_norm2, and the tolerances for what the theory leaves out,
     finite_size_test and finite_size_train. Where the theory diverges (lambda = 0 at M = N) the values are inf.
     """
     samples, one_m = _list("M", M)

@@ -70,8 +70,8 @@ class Judgement:
 
     @property
     def resolution(self) -> Rows:
-        """How wrong the theory of a series could be, by a common factor, before these data would no longer come to AGREE
-        (`not_agree`) or would come to DISAGREE (`disagree`); relative, None where no error below 1 would be noticed."""
+        """How wrong the theory of a series could be, by a common factor, before these data would no longer yield AGREE
+        (`not_agree`) or would yield DISAGREE (`disagree`); relative, None where no error below 1 would be noticed."""
         return Rows(self.record.get("resolution", []))
 
     @property

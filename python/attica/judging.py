@@ -559,7 +559,7 @@ def judge(
 
     theory: f(x) called with every x, an array of shape (number of x,), or a data frame with columns x and value (and
       optionally series, finite_size, numerical_error, compared; every other column is a coordinate of the point). Or a
-      quantity of a study, `attica.theory(...)["test_error"].at(lambda_=0.1)`: what that theory neglects is then allowed,
+      quantity of a study, `attica.theory(...)["test_error"].at(lambda_=0.1)`: what that theory leaves out is then allowed,
       x are its own, and points that it does not claim are not compared. Or the result of `attica.training`, `attica.solve`
       or `attica.flow`.
     simulate: g(x, rng) with a numpy.random.Generator, or g(x, seed) with an integer, one call a replicate; g(x, rng, n),
@@ -570,7 +570,7 @@ def judge(
     margin: relative to |theory|, declared before the data are seen; absolute: in the units of the series, added to it.
       Without either z values are reported, and the verdict is NONE.
     until_decided: stops at a look at which the verdict is known, by a rule that keeps the error rates; `replicates`
-      (30 or more) is then the cap. The figure and the report in the folder tell the verdict of a fixed number.
+      (30 or more) is then the cap. The figure and the report in the folder state the verdict of a fixed number.
     tails: "guarded" (nothing is known of the replicates' law), "normal", or "rate" for values 1 (success) and 0.
     match: relative distance up to which x and coordinates are the same; by default as far as their printed digits say.
     partial: simulated points without theory are named, and no AGREE is given, unless this is True.
@@ -666,7 +666,7 @@ def _require_folder(folder: Optional[str]) -> None:
 
 
 def _keep(error: BaseException, rows: Rows, folder: Optional[str], name: str) -> None:
-    """What was simulated before an exception or Ctrl-C: in its attribute `simulated`, and as a table beside the runs."""
+    """What was simulated before an exception or Ctrl-C: in its attribute `simulated`, and as a table next to the runs."""
     if not rows:
         return
     try:
@@ -676,7 +676,7 @@ def _keep(error: BaseException, rows: Rows, folder: Optional[str], name: str) ->
             Path(folder).mkdir(parents=True, exist_ok=True)
             path = Path(folder) / f"{name}-unfinished.csv"
             advice += " and in " + _write(path, rows.columns, (row.values() for row in rows))
-        error.add_note(advice + "; judge(..., known=those rows) carries on with them")
+        error.add_note(advice + "; judge(..., known=those rows) continues with them")
     except Exception:  # noqa: BLE001  the exception itself says more
         pass
 
@@ -696,7 +696,7 @@ def agreement(
     """The verdict for two arrays, without a folder.
 
     theory: shape (P,); replicates: shape (P, n), or P arrays of different lengths; a value that is not finite counts as
-    a failed replicate. margin is relative to |theory|; absolute, finite_size (what the theory neglects) and
+    a failed replicate. margin is relative to |theory|; absolute, finite_size (what the theory leaves out) and
     numerical_error are in its units, the last two numbers or shape (P,). The replicates of a row are tested for correlation
     in their order, unless they are independent by construction.
     """

@@ -32,7 +32,7 @@ class Run(Judgement):
             if not (self.folder / "run.json").exists():
                 raise Error(f"'{folder}' is not a run folder")
             if not (self.folder / "check.json").exists():
-                raise Error(f"run '{folder}' is not finished: run it again to carry on", 5)
+                raise Error(f"run '{folder}' is not finished: run it again to continue it", 5)
             record = json.loads((self.folder / "check.json").read_text(encoding="utf-8"))
         super().__init__(record)
 
@@ -120,7 +120,7 @@ class Run(Judgement):
 
     def figure(self, format: str = "svg", style: Optional[str] = None, width: Optional[str] = None) -> Figure:
         """The run's figure: "svg", "pdf", "png" or "tex" (TikZ). With a style ("aps", "neurips", "icml", "jmlr", "slides") or a width
-        ("half", "full") it is drawn anew from the records, into the run's folder."""
+        ("half", "full") it is drawn again from the records, into the run's folder."""
         values.one_of(format, "parameter 'format'", FORMATS)
         paths = sorted((self.folder / "plots").glob(f"*.{format}"))
         if style or width or not paths:
@@ -214,7 +214,7 @@ def run(
 
     Parameters are given as for `attica.theory`; among them `seed`, `replicates` and `margin` (relative). The numbers are
     a function of these alone: not of `threads`, nor of interruptions. A run that is already there is opened, or carried
-    on (`resume=False` refuses it, `force=True` starts anew). Ctrl-C stops at a checkpoint. `progress`: True or False; by
+    on (`resume=False` refuses it, `force=True` starts again). Ctrl-C stops at a checkpoint. `progress`: True or False; by
     default a bar is shown where somebody looks. Errors raise attica.Error with the program's sentence and exit code.
     """
     target = values.path(study, "parameter 'study'")

@@ -26,8 +26,8 @@ class Curve:
     """A quantity against x at one point of parameter space.
 
     `x` and `y` are arrays of shape (number of x,), in the units that `attica show STUDY` states; `point` holds all other
-    coordinates. A constant has x_name "none", one x = 0 and one y. Of every y the theory tells what a simulation may be
-    off besides the margin: `finite_size` (what is neglected) and `numerical_error`, absolute, 0 where it tells none;
+    coordinates. A constant has x_name "none", one x = 0 and one y. Of every y the theory states what a simulation may be
+    off besides the margin: `finite_size` (what is left out) and `numerical_error`, absolute, 0 where it states none;
     `compared` is False where it is drawn only.
     """
 
@@ -256,7 +256,7 @@ class Theory(Mapping[str, Series]):
 
 
 def studies() -> Rows:
-    """The studies that attica has: name, question, what each theory neglects, and where it is not compared."""
+    """The studies that attica has: name, question, what each theory leaves out, and where it is not compared."""
     return Rows(_attica.studies())
 
 

@@ -269,7 +269,7 @@ def coordinate(value: Any, what: str) -> "float | str | None":
         if not math.isfinite(found):
             raise Error(f"{what} is {shown(value)}; expected a finite number or text")
         if isinstance(value, (int, np.integer)) and int(found) != int(value):
-            raise Error(f"{what} is {shown(value)}, beyond 2^53: no double has this value; number the points anew")
+            raise Error(f"{what} is {shown(value)}, beyond 2^53: no double has this value; renumber the points")
         return found
     kind = kind or f"{shown(value)} of type {type(value).__name__}"
     raise Error(f"{what} is {kind}; expected a number, text, a time or a truth value")

@@ -73,6 +73,7 @@ BigramTrainingEnd run_stages(BigramTrainer& trainer,
     if (trainer.steps() - first >= stages.boost_cap || stages.stop.stop_requested()) {
       return ended(trainer.diverged() ? BigramStatus::diverged : BigramStatus::boosting);
     }
+    if (stages.while_boosting) stages.while_boosting(trainer.steps() - first);
     trainer.step();
   }
   end.boost_steps = trainer.steps() - first;

@@ -20,6 +20,8 @@ struct BigramStages {
   double cut = 0;                  ///< entries below it are zeroed once, before stage 2
   std::int64_t steps = 0;          ///< of stage 2
   std::int64_t measure_every = 1;  ///< steps of stage 2 between calls of `observe`
+  /// Called before every step of stage 1 with the steps made until then; may be empty.
+  std::function<void(std::int64_t)> while_boosting = {};
   std::stop_token stop = {};       ///< a run that is asked to stop ends where it stands
 };
 

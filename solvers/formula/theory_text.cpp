@@ -182,7 +182,7 @@ struct TextTheory::Compiled {
             where + ".start",
             name,
             text.index.empty()
-                ? std::string("each = {k = 50} beside states with an index k")
+                ? std::string("each = {k = 50} with states that have an index k")
                 : fmt::format("the index of each: {}[{}]", name.substr(0, open), text.index));
       }
       each.emplace_back(name, formula);

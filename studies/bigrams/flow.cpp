@@ -366,7 +366,7 @@ Figure figure(const Configuration& c) {
                  signal_panel("alpha_A", "signal {/:Italic α}_A"),
                  panel("excess_loss", "excess loss {/:Italic L} − {/:Italic L}*"),
                  remainders},
-      .columns = 1,
+      .columns = 2,
       .caption =
           "Gradient flow on sparse contextual bigrams, from the standard start and (general) on an "
           "unequal law from a start with remainders. Lines: "

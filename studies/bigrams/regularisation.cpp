@@ -29,6 +29,8 @@ class Regularisation : public PointwiseExperiment {
       : setup_(staged_setup(c)),
         refit_length_(c.integer("sim.refit_length")),
         algorithms_(staged_algorithms(c)),
+        total_steps_(c.has("sim.total_steps") ? c.integers("sim.total_steps")
+                                              : std::vector<std::int64_t>{}),
         order_(surrogate_noise_order(c)) {
     diagnostics_ = setup_.diagnostics;
     warnings_ = setup_.warnings;
@@ -99,10 +101,18 @@ class Regularisation : public PointwiseExperiment {
       const RoundedBigram now = rounded(trainer, kStagedTheta);
       if (!now.failed) rounding.add(rounding_of(setup_.model, now));
     };
+    Curves total(point, "total_step", kNames);
+    const auto from_start = [&](double n, const BigramTrainer& trainer) {
+      if (std::ranges::count(total_steps_, static_cast<std::int64_t>(n)) > 0)
+        total.add(n, observables(kNames, trainer.state()));
+    };
     Outcome outcome;
-    RoundedRun run = staged_run(setup_, l1, replicate, look, outcome);
+    RoundedRun run = total_steps_.empty()
+                         ? staged_run(setup_, l1, replicate, look, outcome)
+                         : staged_run(setup_, l1, replicate, look, outcome, from_start);
     if (run.status != BigramStatus::converged) return outcome;
     curves.into(outcome);
+    if (!total_steps_.empty()) total.into(outcome);
     if (l1) {
       zeros.into(outcome);
       rounding.into(outcome, point);
@@ -182,6 +192,7 @@ class Regularisation : public PointwiseExperiment {
   BigramSetup setup_;
   std::int64_t refit_length_;
   std::array<std::string, 2> algorithms_;
+  std::vector<std::int64_t> total_steps_;  ///< recorded ones, from the start
   double order_;  ///< share of V's noise that a surrogate may be off by
 };
 

@@ -28,11 +28,14 @@ std::vector<StagedMeanField> staged_theory(const BigramSetup& setup,
                                            ColumnSums sums = ColumnSums::fixed);
 /// @brief A run. @param look takes the recorded steps of stage 2 and the run as it then is
 /// @param outcome says how it ended
+/// @param from_start takes the steps of both stages, counted from the start, and the run; may be
+/// empty
 RoundedRun staged_run(const BigramSetup& setup,
                       bool l1,
                       const Replicate& replicate,
                       const std::function<void(double, const BigramTrainer&)>& look,
-                      Outcome& outcome);
+                      Outcome& outcome,
+                      const std::function<void(double, const BigramTrainer&)>& from_start = {});
 /// @brief Work of a run in floating-point operations.
 double staged_flops(const BigramSetup& setup);
 

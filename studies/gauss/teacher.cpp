@@ -278,7 +278,7 @@ Figure figure(const Configuration& c) {
       .panels = {curves, peaks},
       .columns = 2,
       .caption =
-          "Ridge regression of masked sites, whose noise the covariance sets, beside that of a "
+          "Ridge regression of masked sites, whose noise the covariance sets, next to that of a "
           "linear teacher's labels on the same Gaussian inputs, whose noise is a parameter; all "
           "labels have variance 1. Left: test error against samples per input. Right: test "
           "error at M = N against the noise, which correlations vary. Lines: " +

@@ -232,7 +232,7 @@ Figure figure(const Configuration& c) {
                       .x_name = "ancestor_height"}},
           .columns = 1,
           .caption =
-              "Tokens of a latent tree learnt by a hidden unit beside the query. Centred "
+              "Tokens of a latent tree learnt by a hidden unit next to the query. Centred "
               "gradients learn far tokens first, gradients with a mean close ones. (a) "
               "Weights at the largest ρ. Lines: error-function law with the signal of each "
               "height; points: SGD on sampled trees, mean and standard error over runs."};

@@ -284,7 +284,7 @@ Figure figure(const Configuration& c) {
   };
   return {.name = "potts-alignment",
           .panels = {map("general couplings", "general"), map("factored attention", "factored")},
-          .columns = 1,
+          .columns = 2,
           .caption = fmt::format(
               "Coupling scores of the alignment {}: Frobenius norms with average-product "
               "correction, for general couplings (pseudo-likelihood) and for factored attention, "

@@ -156,7 +156,7 @@ Figure figure(const Configuration& c) {
   Panel panel{.x = {.label = "step", .scale = AxisScale::log},
               .y = {.label = "loss {/:Italic ε} (nats)"},
               .layers = {{.series = "plateau",
-                          .label = "plateaus {/:Italic ε_p}",
+                          .label = "order {order}",
                           .simulation = false,
                           .reference = true}},
               .x_name = "step"};

@@ -304,7 +304,7 @@ Figure figure(const Configuration& c) {
         {.series = "test_loss", .label = network.label, .theory = false, .only = on(0, network)});
   }
   loss.layers.push_back({.series = "end_loss",
-                         .label = "smallest loss",
+                         .label = "smallest loss, {model}",
                          .simulation = false,
                          .reference = true,
                          .only = {{"realisation", 0.0}}});

@@ -91,7 +91,7 @@ std::vector<std::string> topic_warnings(const TopicModel& model, bool second_sta
   std::vector<std::string> warnings;
   if (!model.has_topic_signal()) {
     warnings.emplace_back(
-        "topics_per_document = topics: every document has all topics, so that nothing tells them "
+        "topics_per_document = topics: every document has all topics, so that nothing sets them "
         "apart");
   }
   if (second_stage &&

@@ -219,7 +219,7 @@ Figure figure(const Configuration& c) {
   const auto panel = [](const char* series, const char* label) {
     return Panel{
         .kind = PanelKind::scatter,
-        .x = {.label = "word pairs: 1 of one topic, 2 of two topics, 3 of highest co-occurrence, "
+        .x = {.label = "word pairs: 1 one topic, 2 two topics, 3 most co-occurring, "
                        "4 those of two topics",
               .low = 0.5},
         .y = {.label = label},
@@ -243,7 +243,7 @@ Figure figure(const Configuration& c) {
           "of class 3 whose topics differ, left out where there are none. Top: cosine of their "
           "embeddings; bottom: attention between them, in units of 1/N. Mean and standard error "
           "over training seeds; before training only classes 1 and 2 are shown, which are level.",
-          c.has("model.file") ? c.text("model.file") : "a planted corpus")};
+          c.has("model.file") ? c.text("model.file") : "a synthetic corpus")};
 }
 
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
@@ -327,7 +327,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
     // One corpus, and its topics are found once.
     all.push_back(claim_certain(
         "purity",
-        fmt::format("topic words of the planted corpus name one topic, purity >= {}", kPurity),
+        fmt::format("topic words of the synthetic corpus name one topic, purity >= {}", kPurity),
         purity.front() >= kPurity,
         fmt::format("{:.3f}", purity.front())));
   }

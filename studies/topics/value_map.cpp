@@ -24,8 +24,8 @@ Figure figure(const Configuration& c) {
   const bool exact = !uncovered_training(c);
   if (exact) panels.insert(panels.begin(), panel(true, "theory"));
   return {.name = "topics-value-map",
-          .panels = std::move(panels),
-          .columns = 1,
+          .panels = panels,
+          .columns = panels.size(),
           .caption = fmt::format(
               "Value matrix after training under uniform attention: {}mean over runs of {}. Token "
               "0 is the mask; topics are the blocks.",

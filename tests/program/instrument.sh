@@ -115,7 +115,7 @@ says out "margin 0.05: INCONCLUSIVE"
 printf 'study = "own"\nx = "kappa"\n[theory]\nstudy = "icl-diversity"\n[simulation]\nstudy = "icl-diversity"\n' >same.toml
 run 3 run same.toml --set 'sweep.dimension=[4,6,8]' --set 'sweep.kappa=[1.0]' --replicates 8 --set "$svg" --name marginless --quiet
 run 0 check runs/marginless-* --extrapolate
-says out "NONE; no margin without finite size: told, not judged"
+says out "NONE; no margin without finite size: reported, not judged"
 
 # What is read back is judged as it was: a table's columns have one order, the points of a study several.
 run 3 run potts-loss --replicates 2 --set sim.length=40 --set sim.starts=1 --set 'plot.formats=["svg"]' --name orders --quiet

@@ -39,7 +39,7 @@ same elsewhere/runs/own-*/replicates.csv runs/own-*/replicates.csv
 # Looks, and margins that come after the data, are recorded.
 run 3 run small.toml --replicates 10 --name few --quiet
 says out "undecided: test_error at"
-says out "to decide: run it anew with another --seed and --replicates"
+says out "to decide: run it again with another --seed and --replicates"
 "$program" run small.toml --replicates 20 --name few --resume --quiet >out 2>err
 says out "2 looks at these data, at 10, 20 replicates"
 run 0 run small.toml --margin 0.5 --name again
