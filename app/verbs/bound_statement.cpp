@@ -14,6 +14,7 @@
 #include "attica/app/command/text.hpp"
 #include "attica/app/verbs/bound_text.hpp"
 #include "attica/app/verbs/fit_subject.hpp"
+#include "attica/solvers/statistics/distributions.hpp"
 #include "attica/solvers/statistics/joint_exponents.hpp"
 #include "attica/solvers/statistics/smallest_constant.hpp"
 #include "attica/sources/bounds.hpp"
@@ -152,16 +153,36 @@ std::vector<std::string> varying_sizes(const std::vector<NeededPlace>& places) {
   return names;
 }
 
-/// Whether y grows faster than the bound with a size, in the direction in which the bound grows.
-void judge_growth(const sources::StatedBound& stated, double tolerance, ConstantResult& result) {
-  const std::vector<std::string> sizes = varying_sizes(result.places);
+/// The coordinates that are words: places that differ in them are curves of their own.
+std::string curve_of(const NeededPlace& p) {
+  Point words;
+  for (const auto& coordinate : p.point) {
+    if (!std::holds_alternative<double>(coordinate.second)) words.push_back(coordinate);
+  }
+  return describe(words);
+}
+
+/// Whether y grows faster than the bound with a size on one curve, in the direction in which the
+/// bound grows.
+/// @param curves  how many share the level of a violation
+void judge_curve(const sources::StatedBound& stated,
+                 double tolerance,
+                 const std::string& curve,
+                 std::size_t curves,
+                 ConstantResult& result) {
+  std::vector<NeededPlace> places;
+  for (const NeededPlace& p : result.places) {
+    if (curve_of(p) == curve) places.push_back(p);
+  }
+  const std::vector<std::string> sizes = varying_sizes(places);
+  result.verdict = sources::BoundVerdict::undecided;
   if (sizes.empty()) {
     result.reason = "one combination of sizes: the constant is that of these sizes";
     return;
   }
   std::vector<ScalingCell> measured;
   std::vector<ScalingCell> bounds;
-  for (const NeededPlace& p : result.places) {
+  for (const NeededPlace& p : places) {
     ScalingCell cell;
     for (const std::string& size : sizes) {
       for (const auto& [name, value] : place_of(p)) {
@@ -204,18 +225,24 @@ void judge_growth(const sources::StatedBound& stated, double tolerance, Constant
   }
   constexpr double kAlways = 0.95;  // of a bound that is meant always
   const double p = stated.probability < 1 ? stated.probability : kAlways;
-  const JointFit fit = fit_joint_exponents(measured, directed, {}, 1, p);
+  JointFit fit = fit_joint_exponents(measured, directed, {}, 1, p);
   if (!fit.fitted) {
     result.reason = fit.weakness;
     return;
   }
+  // The level 5 % is shared by all sizes of all curves.
+  const auto of_sizes = kLevel95 / static_cast<double>(sizes.size());
+  const double wider =
+      normal_quantile(of_sizes / static_cast<double>(curves)) / normal_quantile(of_sizes);
+  for (JointExponent& e : fit.exponents)
+    e.interval_joint.low = e.exponent - wider * (e.exponent - e.interval_joint.low);
   std::vector<StatedExponent> steady;
   for (std::size_t k = 0; k < directed.size(); ++k) steady.push_back({k, 0});
   const JointBound joint = judge_joint_bound(fit, steady, tolerance);
   for (std::size_t k = 0; k < directed.size(); ++k) {
     // A size in which y falls behind the bound is no vacuous one: the constant says how far.
     const bool kept = joint.each[k] == ExponentVerdict::vacuous;
-    result.growth.push_back({.size = directed[k],
+    result.growth.push_back({.size = directed[k] + (curve.empty() ? "" : " (" + curve + ")"),
                              .exponent = fit.exponents[k].exponent,
                              .interval95 = fit.exponents[k].interval95,
                              .verdict = kept ? ExponentVerdict::within_bound : joint.each[k]});
@@ -224,6 +251,24 @@ void judge_growth(const sources::StatedBound& stated, double tolerance, Constant
   result.verdict = joint.verdict == ExponentVerdict::violated    ? sources::BoundVerdict::violated
                    : joint.verdict == ExponentVerdict::undecided ? sources::BoundVerdict::undecided
                                                                  : sources::BoundVerdict::holds;
+}
+
+/// All curves: violated on one, or kept on every one.
+void judge_growth(const sources::StatedBound& stated, double tolerance, ConstantResult& result) {
+  std::set<std::string> curves;
+  for (const NeededPlace& p : result.places) curves.insert(curve_of(p));
+  using enum sources::BoundVerdict;
+  sources::BoundVerdict all = holds;
+  std::string reason;
+  for (const std::string& curve : curves) {
+    result.reason.clear();
+    judge_curve(stated, tolerance, curve, curves.size(), result);
+    if (result.verdict == violated) all = violated;
+    if (result.verdict == undecided && all == holds) all = undecided;
+    if (result.verdict == undecided && reason.empty()) reason = result.reason;
+  }
+  result.verdict = all;
+  result.reason = reason;
 }
 
 ConstantResult judge_constant(const sources::StatedBound& stated,
