@@ -214,12 +214,26 @@ std::vector<ExponentResult> declared_exponents(const CheckedConfiguration& confi
     if (!front.empty()) result.claim.name += " (" + describe(front) + ")";
     results.push_back(std::move(result));
   }
+  for (ExponentResult& result : swept_exponents(configuration, replicates.curves(), seed))
+    results.push_back(std::move(result));
+  return results;
+}
+
+std::vector<ExponentResult> swept_exponents(const CheckedConfiguration& configuration,
+                                            std::span<const ObservedCurve> curves,
+                                            std::uint64_t seed) {
+  std::vector<ExponentResult> results;
+  if (configuration.study->exponents == nullptr || configuration.swept.empty()) return results;
   Configuration values = configuration.values;
   const std::vector<Table> problems = combinations(configuration.swept);
   for (const auto& [key, value] : problems.front()) values.set(key, value, true);
   for (const ExponentClaim& claim : configuration.study->exponents(values)) {
-    if (is_swept_name(configuration, coordinate_of(claim.x_name)))
-      judge_swept(claim, replicates.curves(), seed, results);
+    if (!is_swept_name(configuration, coordinate_of(claim.x_name))) continue;
+    const std::string& listed = claim.cap_series.empty() ? claim.series : claim.cap_series;
+    if (std::any_of(curves.begin(), curves.end(), [&](const ObservedCurve& c) {
+          return c.mean.name == listed && !c.mean.x.empty();
+        }))
+      judge_swept(claim, curves, seed, results);
   }
   return results;
 }

@@ -45,6 +45,11 @@ std::vector<ExponentResult> declared_exponents(const CheckedConfiguration& confi
                                                const Replicates& replicates,
                                                std::uint64_t seed);
 
+/// @brief Those in the scalars that the sweep takes over alone: they are of several problems.
+std::vector<ExponentResult> swept_exponents(const CheckedConfiguration& configuration,
+                                            std::span<const ObservedCurve> curves,
+                                            std::uint64_t seed);
+
 /// @brief Lines for figures: SERIES_fit, the fitted power law, and SERIES_bound, from where it
 /// begins with the largest exponent that a bound and its tolerance allow; of [[bound]], "bound
 /// NAME".

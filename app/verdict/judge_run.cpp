@@ -244,17 +244,24 @@ void each_problem(
 }
 
 std::vector<ClaimResult> judge_claims(const CheckedConfiguration& configuration,
-                                      const Observed& all) {
-  if (configuration.study->claims == nullptr) return {};
+                                      const Observed& all,
+                                      ClaimsOf of) {
   std::vector<ClaimResult> claims;
-  each_problem(configuration,
-               all,
-               [&](const Configuration& values, const Point& front, const Observed& own) {
-                 for (ClaimResult& claim : configuration.study->claims(values, own)) {
-                   if (!front.empty()) claim.name += " (" + describe(front) + ")";
-                   claims.push_back(std::move(claim));
-                 }
-               });
+  if (configuration.study->claims != nullptr) {
+    each_problem(configuration,
+                 all,
+                 [&](const Configuration& values, const Point& front, const Observed& own) {
+                   for (ClaimResult& claim : configuration.study->claims(values, own)) {
+                     if (!front.empty()) claim.name += " (" + describe(front) + ")";
+                     claims.push_back(std::move(claim));
+                   }
+                 });
+  }
+  if (of == ClaimsOf::problems) return claims;
+  const auto seed = static_cast<std::uint64_t>(configuration.values.integer("sim.seed"));
+  for (const ExponentResult& result : swept_exponents(configuration, all.simulation, seed)) {
+    if (result.fit.medians.size() >= kFewestSizes) claims.push_back(exponent_claim(result));
+  }
   return claims;
 }
 
