@@ -91,6 +91,10 @@ FigureData figure_data(const RunRecord& run,
                        const Replicates& replicates,
                        const CheckRecord& verdict);
 
+/// @brief Shades the limits of the quantiles that bounds are compared with, where the figure shows
+/// them.
+void shade_bounds(const Figure& figure, const FigureData& data, DrawOptions& drawing);
+
 /// @brief How it is drawn: into plots/ of the run folder, as configured, with the run's identity
 /// inside the files.
 DrawOptions draw_options(const RunRecord& run,

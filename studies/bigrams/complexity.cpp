@@ -324,11 +324,10 @@ std::vector<ExponentClaim> exponents(const Configuration& c) {
                  "l1 stage alone: between log T and the square root of T")};
   }
   // Where these scalars are swept. With a penalty that stays a share of the weight 1/Q, noise of A
-  // below it takes a batch of order Q²; each column sees a share 1/N of the batch; the noise of V
-  // at its floor is of order 1/samples.
+  // below it takes a batch of order Q² (one that is fixed does not keep the bound); each column
+  // sees a share 1/N of the batch; the noise of V at its floor is of order 1/samples.
   for (const char* mode : {"scratch", "transfer"}) {
-    if (c.text("sim.l1_scaling") == "weight")
-      all.push_back(bound("sparsity", mode, "sparsity", 2, "noise below the penalty: Q squared"));
+    all.push_back(bound("sparsity", mode, "sparsity", 2, "noise below the penalty: Q squared"));
     all.push_back(bound("tokens", mode, "tokens", 1, "a share 1/N of the batch in each column"));
     all.push_back(bound("error", mode, "1/epsilon", 1, "floor of the noise of V: 1/error"));
   }
