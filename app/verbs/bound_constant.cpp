@@ -176,6 +176,10 @@ void judge_curve(const sources::StatedBound& stated,
   }
   double anywhere = 0;
   for (const ScalingCell& cell : measured) anywhere = std::max(anywhere, cell.cap);
+  if (anywhere == 0) {
+    result.reason = "no replicate came to a finite value";
+    return;
+  }
   for (ScalingCell& cell : measured) {
     if (cell.cap == 0) cell.cap = anywhere;
     // Of a lower bound 1/infinity is no number of a power law.
@@ -256,6 +260,13 @@ ConstantResult judge_constant(const sources::StatedBound& stated,
   }
   result.constant = stated.upper ? smallest_constant(needed, stated.probability)
                                  : largest_constant(needed, stated.probability);
+  const Interval& limits = result.constant.interval95;
+  if (stated.upper ? std::isinf(limits.low) && limits.low > 0
+                   : std::isinf(limits.high) && limits.high < 0) {
+    result.verdict = sources::BoundVerdict::violated;
+    result.reason = "no constant is enough";
+    return result;
+  }
   judge_growth(stated, tolerance, result);
   if (failed > 0 && result.verdict == sources::BoundVerdict::holds) {
     result.verdict = sources::BoundVerdict::undecided;

@@ -55,7 +55,7 @@ std::string constant_text(const sources::StatedBound& stated,
         describe(g.verdict));
   }
   text += std::string(sources::describe(r.verdict));
-  if (!r.reason.empty() && r.verdict == sources::BoundVerdict::undecided) text += ": " + r.reason;
+  if (!r.reason.empty() && r.verdict != sources::BoundVerdict::holds) text += ": " + r.reason;
   return text + "\n";
 }
 

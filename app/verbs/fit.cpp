@@ -280,6 +280,11 @@ int fit_verb(const Options& given, const Registry& registry) {
                 "--upper-bound of several sizes needs the exponents; expected --expect NAME=P for "
                 "each, and no --floor");
   }
+  if (options.upper_bound && !joint && !options.exponent) {
+    throw Error(ErrorKind::input,
+                "--upper-bound says that the expected exponent is a bound; expected --exponent P "
+                "beside it");
+  }
   if (options.floor &&
       (!options.corrections.empty() || !options.collapse.empty() || !options.quantiles.empty())) {
     throw Error(ErrorKind::input,

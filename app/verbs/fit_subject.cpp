@@ -283,6 +283,22 @@ void read_fit_subject(const Options& options, const Registry& registry, FitSubje
     require_positive(subject);
   }
   leave_out_failed(options, subject);
+  const bool any =
+      std::any_of(subject.curves.begin(), subject.curves.end(), [&](const ObservedCurve& curve) {
+        return curve.mean.name == subject.series &&
+               std::any_of(curve.values.begin(), curve.values.end(), [](const auto& values) {
+                 return std::any_of(
+                     values.begin(), values.end(), [](double y) { return std::isfinite(y); });
+               });
+      });
+  const bool there =
+      std::any_of(subject.curves.begin(), subject.curves.end(), [&](const ObservedCurve& c) {
+        return c.mean.name == subject.series;
+      });
+  if (there && !any && subject.cap_series.empty())
+    throw Error(ErrorKind::input,
+                fmt::format("no replicate of '{}' came to a finite value: there is nothing to fit",
+                            subject.series));
 }
 
 std::string narrow_span_text(const std::string& sizes, double span, double tolerance) {

@@ -196,11 +196,12 @@ bool levels_off(const ExponentFit& fit) {
 }
 
 std::size_t fewest_seeds(double quantile) {
-  std::size_t n = kFewestSeeds;
-  for (;; ++n) {
-    const QuantileRanks ranks = quantile_limit_ranks(n, quantile, kLevel95);
-    if (ranks.below && ranks.above) return n;
-  }
+  // The largest of n lies above the quantile with probability 1 - p^n, the smallest below it with
+  // 1 - (1 - p)^n.
+  const double rare = std::min(quantile, 1 - quantile);
+  constexpr double kMost = 1e18;
+  const double n = std::ceil(std::log(kLevel95) / std::log1p(-rare) * (1 - 1e-12));
+  return std::max(kFewestSeeds, static_cast<std::size_t>(std::min(n, kMost)));
 }
 
 bool reached_often_enough(std::size_t censored, std::size_t seeds, double quantile) {
