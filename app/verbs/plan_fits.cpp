@@ -46,8 +46,8 @@ struct Design {
 std::vector<std::pair<std::size_t, double>> expected_exponents(const Options& options) {
   std::vector<std::pair<std::size_t, double>> expected;
   for (const std::string& one : options.expected) {
-    const auto [name, exponent] = assignment("--expect", one);
-    expected.emplace_back(index_of("--expect", name, options.sizes), exponent);
+    const auto [name, exponent] = app::assignment("--expect", one);
+    expected.emplace_back(app::index_of("--expect", name, options.sizes), exponent);
   }
   if (options.exponent) {
     if (options.sizes.size() > 1)
