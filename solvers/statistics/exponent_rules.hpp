@@ -50,9 +50,9 @@ ExponentVerdict judge_bounded(const Interval& interval95,
                               double exponent,
                               double tolerance);
 
-/// @brief The fit with every size that is reached too seldom at its caps: the slope of the quantiles
-/// is at least this one, whatever the replicates that gave up would have needed. Not fitted if
-/// there is no such size, or if one stands below the mean of the logarithms of the sizes.
+/// @brief The fit with every size that is reached too seldom at its caps: the slope of the
+/// quantiles is at least this one, whatever the replicates that gave up would have needed. Not
+/// fitted if there is no such size, or if one stands below the mean of the logarithms of the sizes.
 ExponentFit fit_at_caps(std::vector<ScalingPoint> points, double quantile);
 
 /// @brief An upper bound on the exponent of a quantile. Sizes that are reached too seldom violate
