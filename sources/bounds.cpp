@@ -118,6 +118,11 @@ std::string places_of(const Observed& observed, const std::string& series) {
   return count == 0 ? "" : fmt::format("; it has {}", fmt::join(places, ", "));
 }
 
+/// "d=4, n=10", without the x of what has none.
+std::string place_of(const BoundPoint& p) {
+  return attica::describe(joined(p.point, p.x_name == "none" ? Point{} : Point{{p.x_name, p.x}}));
+}
+
 /// About how many replicates decide a point, if violations go on at the rate that was seen; 0 if no
 /// number below kMostReplicates does.
 constexpr std::size_t kMostReplicates = 10'000'000;
@@ -163,8 +168,7 @@ std::string what_decides(const BoundResult& b) {
   std::size_t most = 0;
   for (const BoundPoint& p : b.points) {
     if (p.verdict != BoundVerdict::undecided) continue;
-    const std::string place =
-        attica::describe(joined(p.point, p.x_name == "none" ? Point{} : Point{{p.x_name, p.x}}));
+    const std::string place = place_of(p);
     if (p.n == 0 || p.failed > 0) {
       return fmt::format("{} of {} replicates{} have no value, and nothing holds of them",
                          p.failed,
@@ -184,8 +188,7 @@ std::string what_decides(const BoundResult& b) {
     return fmt::format("{:.0f} replicates without a violation would show that it holds",
                        most != 0 ? static_cast<double>(most) : least);
   }
-  const std::string place = attica::describe(joined(
-      hardest->point, hardest->x_name == "none" ? Point{} : Point{{hardest->x_name, hardest->x}}));
+  const std::string place = place_of(*hardest);
   const std::string seen = fmt::format("{} of {} replicates violate it{}",
                                        hardest->violations,
                                        hardest->n,
@@ -250,12 +253,9 @@ BoundResult judge_stated_bound(const StatedBound& stated, const Observed& observ
         return 1 - b.probability;  // delta
       });
       if (!std::isfinite(p.bound)) {
-        throw Error(ErrorKind::numerical,
-                    fmt::format("{} = '{}' is {} at {}",
-                                formula.where(),
-                                b.formula,
-                                p.bound,
-                                attica::describe(joined(p.point, {{p.x_name, p.x}}))));
+        throw Error(
+            ErrorKind::numerical,
+            fmt::format("{} = '{}' is {} at {}", formula.where(), b.formula, p.bound, place_of(p)));
       }
       std::vector<double> there;
       for (const double y : curve.values[k]) {

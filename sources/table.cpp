@@ -495,7 +495,7 @@ class KnownPlaces {
 
 std::string where(const TableRow& row, const std::string& x_name) {
   Point place = row.point;
-  place.emplace_back(x_name, row.x);
+  if (x_name != "none") place.emplace_back(x_name, row.x);
   return fmt::format("series '{}' at {}", row.series, describe(place));
 }
 

@@ -74,4 +74,39 @@ ExponentResult judge_exponent(const ExponentClaim& claim,
   return result;
 }
 
+ClaimResult exponent_claim(const ExponentResult& result) {
+  const ExponentClaim& claim = result.claim;
+  const ExponentFit& fit = result.fit;
+  using enum ExponentVerdict;
+  const bool holds =
+      result.verdict == agrees || result.verdict == within_bound || result.verdict == vacuous;
+  std::string detail =
+      fit.fitted ? fmt::format("{:.3f}, 95 % [{:.3f}, {:.3f}]; without the first size {:.3f}, "
+                               "without the last {:.3f}",
+                               fit.slope,
+                               fit.interval95.low,
+                               fit.interval95.high,
+                               fit.without_first,
+                               fit.without_last)
+                 : std::string();
+  const auto add = [&](const std::string& text) { detail += (detail.empty() ? "" : "; ") + text; };
+  if (!fit.weakness.empty()) add(fit.weakness);
+  const auto unreached = std::count_if(
+      fit.medians.begin(), fit.medians.end(), [](const ScalingMedian& m) { return !m.used; });
+  if (unreached > 0) add(fmt::format("{} sizes are reached too seldom to be fitted", unreached));
+  add(std::string(describe(result.verdict)));
+  return {.name = "exponent-" + claim.name,
+          .statement = fmt::format("exponent of {} in {} {} {} {} {}",
+                                   claim.series,
+                                   claim.x_name,
+                                   claim.upper_bound ? "at most" : "is",
+                                   claim.exponent,
+                                   claim.upper_bound ? "+" : "+-",
+                                   kExponentTolerance),
+          .verdict = holds                        ? Verdict::agree
+                     : result.verdict == violated ? Verdict::disagree
+                                                  : Verdict::inconclusive,
+          .detail = detail};
+}
+
 }  // namespace attica

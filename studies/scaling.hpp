@@ -31,4 +31,8 @@ ExponentResult judge_exponent(const ExponentClaim& claim,
                               std::span<const ObservedCurve> curves,
                               std::uint64_t seed);
 
+/// @brief The result as a claim of the run, "exponent-NAME": it holds if the exponent agrees, or
+/// keeps its bound, vacuous or not.
+ClaimResult exponent_claim(const ExponentResult& result);
+
 }  // namespace attica

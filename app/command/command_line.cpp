@@ -392,13 +392,25 @@ const std::vector<Option>& all_options() {
        "a name in E that is not known: the smallest value (lower bounds: largest) with which the "
        "bound holds",
        enter<&Options::constant>},
-      {bounding, "--series NAME", "series that is bounded (default y)", enter<&Options::series>},
-      {bounding,
+      {bounded, "--series NAME", "series that is bounded (default y)", enter<&Options::series>},
+      {bounded,
        "--tolerance T",
        "with --constant: how far exponents may be beyond those of E (default 0.1)",
        [](Options& o, const std::string& v) {
          constexpr double kMost = 1e3;
          o.tolerance = number("--tolerance", v, 0.0, kMost);
+       }},
+      {planning,
+       "--width W",
+       "of a pilot: width that the 95 % interval of every exponent, and floor, shall have; of a "
+       "constant in E as a share of it, 0.2 or 20%",
+       [](Options& o, const std::string& v) {
+         constexpr double kMost = 1e300;
+         const bool share = v.ends_with('%');
+         constexpr double kPercent = 100;
+         const double w = number("--width", share ? v.substr(0, v.size() - 1) : v, 0.0, kMost);
+         if (w <= 0) throw invalid_parameter("--width", v, "a number > 0");
+         o.planned_width = share ? w / kPercent : w;
        }},
       {sizes,
        "--x NAME",
@@ -559,6 +571,8 @@ const std::vector<Target>& all_targets() {
       {"[STUDY|CONFIG...]", "names of studies, or TOML files; all studies if none is given"},
       {"STUDY|CONFIG", "name of a study, or a TOML file"},
       {"STUDY|CONFIG|RUN", "name of a study, a TOML file, or the folder of a run"},
+      {"STUDY|CONFIG|RUN|CSV",
+       "name of a study, a TOML file, the folder of a run, or a table as `judge` takes it"},
       {"RUN", "folder of a run"},
       {"RUN2", "folder of another run"},
       {"RUN...", "folders of runs"},
@@ -645,9 +659,24 @@ const std::vector<Verb>& verbs() {
        explore_verb},
       {"status", {"RUN"}, "What of a run is done and what is missing", {json}, status_verb},
       {"plan",
-       {"STUDY|CONFIG"},
-       "Replicates, time and disk for a verdict, from a pilot run",
-       {values, seed, preset, margin, threads, power, resolution, json},
+       {"STUDY|CONFIG|RUN|CSV"},
+       "Replicates, time and disk for a verdict, from a pilot run; of a run or a table, sizes and "
+       "replicates for a fit or a bound",
+       {values,
+        seed,
+        preset,
+        margin,
+        threads,
+        power,
+        resolution,
+        planning,
+        scaling,
+        reaching,
+        sizes,
+        bounding,
+        columns,
+        edits,
+        json},
        plan_verb},
       {"merge",
        {"RUN..."},
@@ -687,6 +716,7 @@ const std::vector<Verb>& verbs() {
         seed,
         threads,
         bounding,
+        bounded,
         reaching,
         matching,
         x_name,

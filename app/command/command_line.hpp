@@ -43,7 +43,9 @@ enum class Takes {
   columns,        ///< --value, --replicate, --sd, --n: of a table of a simulation
   scaling,   ///< --series, --exponent, --upper-bound, --tolerance, --floor, --quantile, --robust
   reaching,  ///< --reach, --along: of learning curves
-  bounding,  ///< --expression, --direction, --probability, --constant, --series, --tolerance
+  bounding,  ///< --expression, --direction, --probability, --constant
+  bounded,   ///< --series, --tolerance: of a bound that is stated
+  planning,  ///< --width: of an interval
   sizes,     ///< --x, --expect, --window, --correction: several sizes at once
   collapse,  ///< --collapse, --hold, --start, --out, --name
   anew,      ///< --force

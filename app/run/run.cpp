@@ -61,7 +61,9 @@ RunEnd finish(const Work& work, const RunFolder& folder, const Replicates& repli
   }
   const Figure figure = figure_of(run, c, replicates);
   try {
-    const DrawOptions drawing = draw_options(run, c, figure, *end.verdict);
+    const FigureData data = figure_data(run, c, replicates, *end.verdict);
+    DrawOptions drawing = draw_options(run, c, figure, *end.verdict);
+    shade_bounds(figure, data, drawing);
     if (const fs::path script = drawing.folder / (figure.name + ".gp"); was_edited(script)) {
       remark(false,
              fmt::format(
@@ -69,7 +71,7 @@ RunEnd finish(const Work& work, const RunFolder& folder, const Replicates& repli
                  "--force` draws it again, `--out DIR` elsewhere",
                  script.string()));
     } else {
-      end.figures = draw(figure, figure_data(run, c, replicates, *end.verdict), drawing);
+      end.figures = draw(figure, data, drawing);
     }
   } catch (const Error& error) {
     // A machine without gnuplot still has its run, and a full disk does not swallow the verdict.

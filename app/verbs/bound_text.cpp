@@ -39,16 +39,15 @@ std::string bound_text(const sources::BoundResult& b) {
                   b.formula,
                   b.probability < 1 ? fmt::format("with probability {}", b.probability) : "always");
   for (const sources::BoundPoint& p : b.points) {
-    text +=
-        fmt::format("  {:<24} bound {:>11.5g}  {} {:>11.5g}  violated {} of {} ({:.3g} to {:.3g})",
-                    place_of(p),
-                    p.bound,
-                    bounded_quantile(b),
-                    p.quantile,
-                    p.violations,
-                    p.n,
-                    p.rate.low,
-                    p.rate.high);
+    text += fmt::format("  {:<24} bound {:>11.5g}  {} {:>11}  violated {} of {} ({:.3g} to {:.3g})",
+                        place_of(p),
+                        p.bound,
+                        bounded_quantile(b),
+                        p.n > 0 ? fmt::format("{:.5g}", p.quantile) : "none",
+                        p.violations,
+                        p.n,
+                        p.rate.low,
+                        p.rate.high);
     if (p.slack > 0)
       text += fmt::format("  slack {:.3g}{}", p.slack, interval_text(p.slack_interval));
     text += fmt::format("  {}\n", sources::describe(p.verdict));
@@ -81,7 +80,7 @@ Json bound_object(const sources::BoundResult& b) {
                       {"x", p.x},
                       {"bound", p.bound},
                       {"mean", p.mean},
-                      {"quantile", p.quantile},
+                      {"quantile", p.n > 0 ? Json(p.quantile) : Json()},
                       {"n", p.n},
                       {"failed", p.failed},
                       {"violations", p.violations},

@@ -16,7 +16,6 @@
 #include "attica/app/verdict/judge_run.hpp"
 #include "attica/solvers/statistics/exponent_rules.hpp"
 #include "attica/solvers/statistics/floor_fit.hpp"
-#include "attica/sources/table.hpp"
 #include "attica/studies/scaling.hpp"
 
 namespace attica::app {
@@ -137,15 +136,7 @@ std::string fitted_text(const Fitted& fitted, bool predicted) {
   }
   if (fit.from_scatter)
     lines += "  intervals from the scatter about the fit: too few replicates a size\n";
-  const double span = span_of(fit);
-  if (span < kSmallestSpan)
-    lines += fmt::format(
-        "  the sizes span a factor {:.3g}, over which an exponent {} off changes the values by "
-        "{:.2g} "
-        "%: the interval is of these sizes only\n",
-        span,
-        fitted.tolerance,
-        100 * (std::pow(span, fitted.tolerance) - 1));
+  lines += narrow_span_text("the sizes", span_of(fit), fitted.tolerance);
   if (!predicted && fit.window_dependent)
     lines += "  the exponent depends on the window: this form does not describe the whole range\n";
   if (!fitted.floor && fit.window_dependent && levels_off(fit))
@@ -190,6 +181,10 @@ std::string text(const Fitted& fitted) {
                        describe(result.verdict));
   if (!fit.weakness.empty()) lines += fmt::format(" ({})", fit.weakness);
   if (fit.window_dependent) lines += " (depends on the window)";
+  const bool unreached = std::any_of(
+      fit.medians.begin(), fit.medians.end(), [](const ScalingMedian& m) { return !m.used; });
+  if (unreached && result.verdict == ExponentVerdict::violated)
+    lines += " (sizes that are not used count at their caps)";
   return lines + "\n";
 }
 
@@ -238,86 +233,13 @@ std::vector<Fitted> asked_exponents(const Options& options, const FitSubject& su
     const ExponentFit& fit = fitted.result.fit;
     if (options.exponent) {
       fitted.result.verdict =
-          claim.upper_bound ? judge_upper_bound(fit, points, claim.exponent, {}, fitted.tolerance)
+          claim.upper_bound ? judge_upper_bound_of_quantile(
+                                  fit, points, fitted.quantile, claim.exponent, fitted.tolerance)
                             : judge_predicted_exponent(fit, claim.exponent, fitted.tolerance);
     }
     results.push_back(std::move(fitted));
   }
   return results;
-}
-
-/// Takes out the replicates without a value and says how many they are: they failed. An infinite
-/// one never reached its target and stays.
-void leave_out_failed(const Options& options, FitSubject& subject) {
-  std::size_t failed = 0;
-  std::vector<std::string> nothing_left;
-  for (ObservedCurve& curve : subject.curves) {
-    for (std::size_t k = curve.mean.x.size(); k-- > 0;) {
-      std::vector<double>& values = curve.values[k];
-      std::vector<std::uint64_t>& names = curve.replicates[k];
-      const bool counts = curve.mean.name == subject.series;
-      for (std::size_t r = values.size(); r-- > 0;) {
-        if (!std::isnan(values[r])) continue;
-        values.erase(values.begin() + static_cast<std::ptrdiff_t>(r));
-        names.erase(names.begin() + static_cast<std::ptrdiff_t>(r));
-        failed += counts ? 1 : 0;
-      }
-      if (!values.empty()) continue;
-      const auto at = static_cast<std::ptrdiff_t>(k);
-      if (counts)
-        nothing_left.push_back(
-            describe(joined(curve.mean.point, {{curve.mean.x_name, curve.mean.x[k]}})));
-      curve.mean.x.erase(curve.mean.x.begin() + at);
-      curve.mean.y.erase(curve.mean.y.begin() + at);
-      curve.values.erase(curve.values.begin() + at);
-      curve.replicates.erase(curve.replicates.begin() + at);
-    }
-  }
-  std::erase_if(subject.curves, [](const ObservedCurve& c) { return c.mean.x.empty(); });
-  if (failed == 0) return;
-  subject.about["left_out"] = failed;
-  if (options.json) return;
-  put("{} replicate{} without a value left out{}\n",
-      failed,
-      failed == 1 ? "" : "s",
-      nothing_left.empty() ? ""
-                           : fmt::format("; none has one at {}", fmt::join(nothing_left, "; at ")));
-}
-
-/// A power law is of numbers > 0: refuses others by their place in the table.
-void require_positive(const sources::OutsideTable& table, const std::string& series) {
-  for (const sources::TableRow& row : table.rows) {
-    if (row.series != series || std::isnan(row.value) || row.value > 0) continue;
-    throw Error(ErrorKind::input,
-                fmt::format("{}:{}:{}: error: value {}: expected numbers > 0, of which power laws "
-                            "are; inf for a replicate that never reached its target, empty or nan "
-                            "for one that failed",
-                            table.source,
-                            row.line,
-                            row.value_column,
-                            row.value));
-  }
-}
-
-/// The same of a run.
-void require_positive(const FitSubject& subject) {
-  for (const ObservedCurve& curve : subject.curves) {
-    if (curve.mean.name != subject.series) continue;
-    for (std::size_t k = 0; k < curve.mean.x.size(); ++k) {
-      for (std::size_t r = 0; r < curve.values[k].size(); ++r) {
-        const double value = curve.values[k][r];
-        if (std::isnan(value) || value > 0) continue;
-        throw Error(
-            ErrorKind::input,
-            fmt::format("series '{}' at {}, replicate {}: {}, expected numbers > 0, of "
-                        "which power laws are",
-                        subject.series,
-                        describe(joined(curve.mean.point, {{curve.mean.x_name, curve.mean.x[k]}})),
-                        curve.replicates[k][r],
-                        value));
-      }
-    }
-  }
 }
 
 void tell(const Options& options, const Json& about, const std::vector<Fitted>& results) {
@@ -358,6 +280,11 @@ int fit_verb(const Options& given, const Registry& registry) {
                 "--upper-bound of several sizes needs the exponents; expected --expect NAME=P for "
                 "each, and no --floor");
   }
+  if (options.upper_bound && !joint && !options.exponent) {
+    throw Error(ErrorKind::input,
+                "--upper-bound says that the expected exponent is a bound; expected --exponent P "
+                "beside it");
+  }
   if (options.floor &&
       (!options.corrections.empty() || !options.collapse.empty() || !options.quantiles.empty())) {
     throw Error(ErrorKind::input,
@@ -377,55 +304,27 @@ int fit_verb(const Options& given, const Registry& registry) {
     throw Error(ErrorKind::input, "--hold and --start are of a collapse; expected --collapse NAME");
   FitSubject subject{.curves = {}, .series = options.series, .cap_series = {}, .about = {}};
   std::vector<Fitted> results;
-  std::optional<sources::OutsideTable> table;
-  if (is_file) {
-    const std::string& size = options.sizes.front();
-    const std::string x = options.reach.empty()   ? size.substr(size.find('/') + 1)
-                          : options.along.empty() ? std::string("x")
-                                                  : options.along;
-    table = read_subject_table(options, x, subject);
-  } else {
+  if (!is_file && !asked) {
     const FinishedRun run(options.target, registry, options.accept_edits);
-    const Configuration& values = run.configuration.values;
-    read_subject_run(options, run, subject);
     const Study& study = *run.configuration.study;
-    if (!asked) {
-      if (study.exponents == nullptr) {
-        throw Error(
-            ErrorKind::input,
-            fmt::format(
-                "study '{}' declares no exponents; --series, --x and --exponent ask for one",
-                study.name));
-      }
-      for (ExponentResult& result :
-           declared_exponents(run.configuration, run.replicates, run.record.seed))
-        results.push_back({.result = std::move(result)});
-      if (results.empty()) {
-        throw Error(ErrorKind::input,
-                    fmt::format("the run has too few sizes for the exponents that '{}' declares; "
-                                "--series and --x ask for another",
-                                study.name));
-      }
-    } else if (study.exponents != nullptr) {
-      // The study knows where its replicates give up.
-      for (const ExponentClaim& claim : study.exponents(values)) {
-        if (subject.series.empty()) subject.series = claim.series;
-        if (claim.series == subject.series) subject.cap_series = claim.cap_series;
-      }
+    read_subject_run(options, run, subject);
+    if (study.exponents == nullptr) {
+      throw Error(ErrorKind::input,
+                  fmt::format("study '{}' declares no exponents; --series, --x and --exponent ask "
+                              "for one",
+                              study.name));
     }
-  }
-  if (subject.series.empty()) subject.series = "y";
-  if (!options.reach.empty()) {
-    reach_targets(options, subject);
-    table.reset();
-  }
-  if (options.collapse.empty() && (asked || is_file)) {
-    if (table) {
-      require_positive(*table, subject.series);
-    } else {
-      require_positive(subject);
+    for (ExponentResult& result :
+         declared_exponents(run.configuration, run.replicates, run.record.seed))
+      results.push_back({.result = std::move(result)});
+    if (results.empty()) {
+      throw Error(ErrorKind::input,
+                  fmt::format("the run has too few sizes for the exponents that '{}' declares; "
+                              "--series and --x ask for another",
+                              study.name));
     }
-    leave_out_failed(options, subject);
+  } else {
+    read_fit_subject(options, registry, subject);
   }
   if (!options.collapse.empty()) return fit_collapse_of(options, subject);
   if (joint && options.floor) return fit_floor_sizes_of(options, subject);

@@ -165,6 +165,18 @@ JointResult judge_joint(const std::vector<ScalingCell>& cells,
   return result;
 }
 
+/// The largest used value of a size over the smallest.
+double span_of(const JointFit& fit, std::size_t variable) {
+  double least = std::numeric_limits<double>::infinity();
+  double most = 0;
+  for (const JointMedian& m : fit.medians) {
+    if (!m.used) continue;
+    least = std::min(least, m.x[variable]);
+    most = std::max(most, m.x[variable]);
+  }
+  return most > 0 ? most / least : 1;
+}
+
 std::string text(const JointResult& r,
                  const std::string& series,
                  const std::vector<std::string>& names) {
@@ -208,6 +220,8 @@ std::string text(const JointResult& r,
           e.without_largest,
           e.window_dependent ? " (depends on the window)" : "");
     }
+    for (std::size_t k = 0; k < names.size(); ++k)
+      lines += narrow_span_text("values of " + names[k], span_of(fit, k), r.tolerance);
     lines += fmt::format("  prefactor {:.5g}, 95 % [{:.5g}, {:.5g}]\n",
                          fit.prefactor,
                          fit.prefactor95.low,
@@ -367,6 +381,17 @@ void apply_windows(const Options& options,
   std::erase_if(all, [](const SizedSeries& one) { return one.cells.empty(); });
 }
 
+std::vector<SizedCells> sized_cells(const Options& options, const FitSubject& subject) {
+  std::vector<SizedSeries> values = by_sizes(subject.curves, subject.series, options.sizes);
+  std::vector<SizedSeries> caps = caps_of(subject, options.sizes);
+  apply_windows(options, options.sizes, values);
+  if (!caps.empty()) apply_windows(options, options.sizes, caps);
+  std::vector<SizedCells> all;
+  for (const SizedSeries& one : values)
+    all.push_back({.rest = one.rest, .cells = scaling_cells(one, caps)});
+  return all;
+}
+
 int worse(int code, ExponentVerdict verdict) {
   if (verdict == ExponentVerdict::violated) return kExitDisagree;
   return verdict == ExponentVerdict::undecided && code == kExitDone ? int{kExitInconclusive} : code;
@@ -382,19 +407,15 @@ int fit_sizes_of(const Options& options, const FitSubject& subject) {
   }
   std::vector<Correction> forms(1);
   for (const std::string& one : options.corrections) forms.push_back(correction_of(one, names));
-  std::vector<SizedSeries> values = by_sizes(subject.curves, subject.series, options.sizes);
-  std::vector<SizedSeries> caps = caps_of(subject, options.sizes);
-  apply_windows(options, options.sizes, values);
-  if (!caps.empty()) apply_windows(options, options.sizes, caps);
   int code = kExitDone;
   Json list = Json::array();
   std::string told;
-  for (const SizedSeries& one : values) {
-    std::vector<ScalingCell> cells = scaling_cells(one, caps);
+  for (const auto& [rest, all] : sized_cells(options, subject)) {
+    std::vector<ScalingCell> cells = all;
     if (options.quantiles.size() > 1) cells = by_quantiles(cells, options.quantiles);
     for (const Correction& form : forms) {
       JointResult result = judge_joint(cells, names, form, expected, options, subject.seed);
-      result.rest = one.rest;
+      result.rest = rest;
       if (!result.corrected) {
         if (result.bound) {
           code = worse(code, result.bound->verdict);

@@ -1,12 +1,16 @@
 #include "attica/app/verbs/fit_subject.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
+#include <optional>
 #include <utility>
 
+#include "attica/app/command/text.hpp"
 #include "attica/core/read_bytes.hpp"
 #include "attica/solvers/statistics/isotonic.hpp"
 
@@ -39,6 +43,80 @@ std::map<std::uint64_t, ReplicateCurve> replicate_curves(const ObservedCurve& cu
     }
   }
   return all;
+}
+
+/// Takes out the replicates without a value and says how many they are: they failed. An infinite
+/// one never reached its target and stays.
+void leave_out_failed(const Options& options, FitSubject& subject) {
+  std::size_t failed = 0;
+  std::vector<std::string> nothing_left;
+  for (ObservedCurve& curve : subject.curves) {
+    for (std::size_t k = curve.mean.x.size(); k-- > 0;) {
+      std::vector<double>& values = curve.values[k];
+      std::vector<std::uint64_t>& names = curve.replicates[k];
+      const bool counts = curve.mean.name == subject.series;
+      for (std::size_t r = values.size(); r-- > 0;) {
+        if (!std::isnan(values[r])) continue;
+        values.erase(values.begin() + static_cast<std::ptrdiff_t>(r));
+        names.erase(names.begin() + static_cast<std::ptrdiff_t>(r));
+        failed += counts ? 1 : 0;
+      }
+      if (!values.empty()) continue;
+      const auto at = static_cast<std::ptrdiff_t>(k);
+      if (counts)
+        nothing_left.push_back(
+            describe(joined(curve.mean.point, {{curve.mean.x_name, curve.mean.x[k]}})));
+      curve.mean.x.erase(curve.mean.x.begin() + at);
+      curve.mean.y.erase(curve.mean.y.begin() + at);
+      curve.values.erase(curve.values.begin() + at);
+      curve.replicates.erase(curve.replicates.begin() + at);
+    }
+  }
+  std::erase_if(subject.curves, [](const ObservedCurve& c) { return c.mean.x.empty(); });
+  if (failed == 0) return;
+  subject.about["left_out"] = failed;
+  if (options.json) return;
+  put("{} replicate{} without a value left out{}\n",
+      failed,
+      failed == 1 ? "" : "s",
+      nothing_left.empty() ? ""
+                           : fmt::format("; none has one at {}", fmt::join(nothing_left, "; at ")));
+}
+
+/// A power law is of numbers > 0: refuses others by their place in the table.
+void require_positive(const sources::OutsideTable& table, const std::string& series) {
+  for (const sources::TableRow& row : table.rows) {
+    if (row.series != series || std::isnan(row.value) || row.value > 0) continue;
+    throw Error(ErrorKind::input,
+                fmt::format("{}:{}:{}: error: value {}: expected numbers > 0, of which power laws "
+                            "are; inf for a replicate that never reached its target, empty or nan "
+                            "for one that failed",
+                            table.source,
+                            row.line,
+                            row.value_column,
+                            row.value));
+  }
+}
+
+/// The same of a run.
+void require_positive(const FitSubject& subject) {
+  for (const ObservedCurve& curve : subject.curves) {
+    if (curve.mean.name != subject.series) continue;
+    for (std::size_t k = 0; k < curve.mean.x.size(); ++k) {
+      for (std::size_t r = 0; r < curve.values[k].size(); ++r) {
+        const double value = curve.values[k][r];
+        if (std::isnan(value) || value > 0) continue;
+        throw Error(
+            ErrorKind::input,
+            fmt::format("series '{}' at {}, replicate {}: {}, expected numbers > 0, of "
+                        "which power laws are",
+                        subject.series,
+                        describe(joined(curve.mean.point, {{curve.mean.x_name, curve.mean.x[k]}})),
+                        curve.replicates[k][r],
+                        value));
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -171,6 +249,68 @@ void reach_targets(const Options& options, FitSubject& subject) {
   subject.cap_series = along + "_cap";
   subject.curves = std::move(reached);
   for (ObservedCurve& cap : caps) subject.curves.push_back(std::move(cap));
+}
+
+void read_fit_subject(const Options& options, const Registry& registry, FitSubject& subject) {
+  std::optional<sources::OutsideTable> table;
+  if (std::filesystem::is_regular_file(options.target)) {
+    const std::string size = options.sizes.empty() ? std::string("x") : options.sizes.front();
+    const std::string x = options.reach.empty()   ? size.substr(size.find('/') + 1)
+                          : options.along.empty() ? std::string("x")
+                                                  : options.along;
+    table = read_subject_table(options, x, subject);
+  } else {
+    const FinishedRun run(options.target, registry, options.accept_edits);
+    read_subject_run(options, run, subject);
+    const Study& study = *run.configuration.study;
+    // The study knows where its replicates give up.
+    if (study.exponents != nullptr) {
+      for (const ExponentClaim& claim : study.exponents(run.configuration.values)) {
+        if (subject.series.empty()) subject.series = claim.series;
+        if (claim.series == subject.series) subject.cap_series = claim.cap_series;
+      }
+    }
+  }
+  if (subject.series.empty()) subject.series = "y";
+  if (!options.reach.empty()) {
+    reach_targets(options, subject);
+    table.reset();
+  }
+  if (!options.collapse.empty()) return;
+  if (table) {
+    require_positive(*table, subject.series);
+  } else {
+    require_positive(subject);
+  }
+  leave_out_failed(options, subject);
+  const bool any =
+      std::any_of(subject.curves.begin(), subject.curves.end(), [&](const ObservedCurve& curve) {
+        return curve.mean.name == subject.series &&
+               std::any_of(curve.values.begin(), curve.values.end(), [](const auto& values) {
+                 return std::any_of(
+                     values.begin(), values.end(), [](double y) { return std::isfinite(y); });
+               });
+      });
+  const bool there =
+      std::any_of(subject.curves.begin(), subject.curves.end(), [&](const ObservedCurve& c) {
+        return c.mean.name == subject.series;
+      });
+  if (there && !any && subject.cap_series.empty())
+    throw Error(ErrorKind::input,
+                fmt::format("no replicate of '{}' came to a finite value: there is nothing to fit",
+                            subject.series));
+}
+
+std::string narrow_span_text(const std::string& sizes, double span, double tolerance) {
+  if (!(span > 1) || span >= kSmallestSpan) return {};
+  return fmt::format(
+      "  {} span a factor {:.3g}, over which an exponent {} off changes the values by {:.2g} %: "
+      "the "
+      "interval is of these sizes only\n",
+      sizes,
+      span,
+      tolerance,
+      100 * (std::pow(span, tolerance) - 1));
 }
 
 }  // namespace attica::app

@@ -14,6 +14,7 @@
 #include "attica/app/verbs/verbs.hpp"
 #include "attica/app/verdict/exponents.hpp"
 #include "attica/solvers/statistics/interval.hpp"
+#include "attica/solvers/statistics/joint_exponents.hpp"
 #include "attica/sources/table.hpp"
 
 namespace attica::app {
@@ -43,6 +44,20 @@ void read_subject_run(const Options& options, const FinishedRun& run, FitSubject
 /// @throws Error of kind input without such curves, or with nothing left
 void reach_targets(const Options& options, FitSubject& subject);
 
+/// @brief Reads what a fit is of, a table or a run: replicates > 0, or infinite where a target was
+/// never reached, after --reach if asked for. Those without a value are left out, and counted.
+/// Values of a collapse may be any.
+/// @throws Error of kind input, by the place in a table
+void read_fit_subject(const Options& options, const Registry& registry, FitSubject& subject);
+
+/// @brief The combinations of sizes on each curve, with the cap of the replicates that never
+/// reached their target, and those in the options' windows alone.
+struct SizedCells {
+  Point rest;  ///< the coordinates that are no sizes
+  std::vector<ScalingCell> cells;
+};
+std::vector<SizedCells> sized_cells(const Options& options, const FitSubject& subject);
+
 /// @brief `fit --x A --x B ...`: y = A x_1^a x_2^b ..., with the options' windows, expectations and
 /// corrections; alternatives are printed next to the power law and decide nothing. Returns the exit
 /// code.
@@ -60,6 +75,10 @@ int fit_collapse_of(const Options& options, const FitSubject& subject);
 /// code.
 int judge_statement(const Options& options, const Registry& registry);
 
+/// @brief `plan` of a table or a finished run: sizes and replicates for the widths that the options
+/// ask for. Returns the exit code.
+int plan_pilot(const Options& options, const Registry& registry);
+
 /// @brief "NAME=NUMBER". @throws Error of kind input naming the flag
 std::pair<std::string, double> assignment(const char* flag, const std::string& text);
 
@@ -72,6 +91,10 @@ std::size_t index_of(const char* flag,
 void apply_windows(const Options& options,
                    const std::vector<std::string>& names,
                    std::vector<SizedSeries>& all);
+
+/// @brief What sizes that span less than a verdict needs leave open: "  the sizes span a factor 4,
+/// over which ...", a line; empty if they span enough.
+std::string narrow_span_text(const std::string& sizes, double span, double tolerance);
 
 /// @brief The exit code with one more verdict: violated is 1, undecided 3.
 int worse(int code, ExponentVerdict verdict);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
 #include <set>
 
@@ -166,16 +167,23 @@ int bound_verb(const Options& options, const Registry& registry) {
         "bound that the command states; expected --expression E with them");
   }
   std::string folder = options.target;
+  const auto no_bound = [&] {
+    return Error(
+        ErrorKind::input,
+        fmt::format("'{}' states no [[bound]]: --expression '2*x' states one of a table or "
+                    "a run; docs/bounds.md shows more",
+                    options.target));
+  };
+  const bool stated =
+      std::any_of(options.overrides.begin(), options.overrides.end(), [](const Override& o) {
+        return o.shown.find("bound.") != std::string::npos;
+      });
+  if (fs::is_regular_file(folder) && fs::path(folder).extension() != ".toml" && !stated)
+    throw no_bound();
   if (!fs::exists(fs::path(folder) / "run.json")) {
     Work work = bounded_work(options, registry);
     require_simulable(work);
-    if (sources::names_in(work.configuration.values, "bound").empty()) {
-      throw Error(
-          ErrorKind::input,
-          fmt::format("'{}' states no [[bound]]: --expression '2*x' states one of a table or a "
-                      "run; docs/bounds.md shows more",
-                      options.target));
-    }
+    if (sources::names_in(work.configuration.values, "bound").empty()) throw no_bound();
     RunRequest request = run_request(options);
     if (!options.force) request.mode = FolderMode::resume;
     ExitOnSignal signals;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <mutex>
 
@@ -13,6 +14,7 @@
 #include "attica/app/run/estimate.hpp"
 #include "attica/app/run/progress.hpp"
 #include "attica/app/run/runner.hpp"
+#include "attica/app/verbs/fit_subject.hpp"
 #include "attica/app/verbs/verbs.hpp"
 #include "attica/app/verdict/claim_plan.hpp"
 #include "attica/app/verdict/comparison.hpp"
@@ -218,6 +220,18 @@ std::int64_t rounded(double n) { return static_cast<std::int64_t>(std::ceil(n));
 }  // namespace
 
 int plan_verb(const Options& options, const Registry& registry) {
+  namespace fs = std::filesystem;
+  const fs::path target(options.target);
+  if ((fs::is_regular_file(target) && target.extension() != ".toml") ||
+      fs::exists(target / "run.json"))
+    return plan_pilot(options, registry);
+  if (options.planned_width || !options.expression.empty() || !options.sizes.empty() ||
+      !options.reach.empty() || options.exponent || options.floor) {
+    throw Error(ErrorKind::input,
+                fmt::format("'{}' is neither a table nor the folder of a run: --width, --x, "
+                            "--exponent and --expression are of a pilot that was made before",
+                            options.target));
+  }
   const Work work = requested_simulation(options, registry);
   const CheckedConfiguration& c = work.configuration;
   const int threads = options.threads > 0 ? options.threads : default_threads();

@@ -146,16 +146,13 @@ int plot_verb(const Options& options, const Registry& registry) {
   const CheckRecord verdict = verdict_on(run);
   Figure figure = figure_of(run.record, run.configuration, run.replicates);
   DrawOptions drawing = draw_options(run.record, run.configuration, figure, verdict);
+  const FigureData data = figure_data(run.record, run.configuration, run.replicates, verdict);
   apply(change, figure, drawing);
+  shade_bounds(figure, data, drawing);
   enter_drawing_options(options, drawing);
   drawing.folder = target_folder(options, drawing.folder);
-  for (const fs::path& file :
-       draw_files(options,
-                  figure,
-                  figure_data(run.record, run.configuration, run.replicates, verdict),
-                  drawing)) {
+  for (const fs::path& file : draw_files(options, figure, data, drawing))
     put("{}\n", file.string());
-  }
   return kExitDone;
 }
 

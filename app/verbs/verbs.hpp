@@ -72,22 +72,23 @@ struct Options {
   std::vector<std::string> grids;  ///< explore: "model.rho=[0.1, 0.5]", computed for the file
   sources::TableColumns columns;   ///< judge, fit: columns of the simulation's table
   std::vector<std::string> command_line;
-  bool floor = false;                 ///< fit: y = floor + C x^p
-  std::optional<double> floor_value;  ///< fit: the floor, not fitted
-  std::optional<double> tolerance;    ///< fit, bound: of an exponent, against the expected one
-  std::optional<double> match;        ///< judge: relative distance up to which numbers match
-  bool partial = false;               ///< judge: simulated points without theory are announced
-  std::string cluster;                ///< judge: column whose means are the replicates
-  bool independent = false;           ///< judge: the order of replicates is not tested
-  std::vector<double> quantiles;      ///< fit: of the replicates; empty: the median
-  bool robust = false;                ///< fit --floor: Huber's loss over replicates
-  std::vector<double> reach;          ///< fit, bound: where learning curves fall to these values
-  std::string along;                  ///< fit, bound: what those curves run along; empty: x
-  std::string expression;             ///< bound: the formula
-  std::string direction = "upper";    ///< bound: "upper" or "lower"
-  std::string constant;               ///< bound: a name of the formula that is not known
-  std::optional<double> probability;  ///< bound: with which it is stated; none: always
-  std::optional<std::string> paper;   ///< figure: "2410.23438:1"; empty text: list them
+  bool floor = false;                   ///< fit: y = floor + C x^p
+  std::optional<double> floor_value;    ///< fit: the floor, not fitted
+  std::optional<double> tolerance;      ///< fit, bound: of an exponent, against the expected one
+  std::optional<double> match;          ///< judge: relative distance up to which numbers match
+  bool partial = false;                 ///< judge: simulated points without theory are announced
+  std::string cluster;                  ///< judge: column whose means are the replicates
+  bool independent = false;             ///< judge: the order of replicates is not tested
+  std::vector<double> quantiles;        ///< fit: of the replicates; empty: the median
+  bool robust = false;                  ///< fit --floor: Huber's loss over replicates
+  std::vector<double> reach;            ///< fit, bound: where learning curves fall to these values
+  std::string along;                    ///< fit, bound: what those curves run along; empty: x
+  std::string expression;               ///< bound: the formula
+  std::string direction = "upper";      ///< bound: "upper" or "lower"
+  std::string constant;                 ///< bound: a name of the formula that is not known
+  std::optional<double> probability;    ///< bound: with which it is stated; none: always
+  std::optional<double> planned_width;  ///< plan: of the interval that a fit or a bound shall have
+  std::optional<std::string> paper;     ///< figure: "2410.23438:1"; empty text: list them
 };
 
 using Registry = std::vector<Study>;

@@ -48,7 +48,7 @@ ClaimPlan plan_claims(const CheckedConfiguration& configuration,
                       double power,
                       std::uint64_t seed) {
   ClaimPlan plan;
-  for (const ClaimResult& claim : judge_claims(configuration, pilot)) {
+  for (const ClaimResult& claim : judge_claims(configuration, pilot, ClaimsOf::problems)) {
     if (!by_chance(claim)) continue;
     ++plan.claims;
     if (claim.verdict == Verdict::agree) ++plan.shown;
@@ -66,7 +66,7 @@ ClaimPlan plan_claims(const CheckedConfiguration& configuration,
       for (std::uint64_t& r : chosen) r = stream.below(pilot_replicates);
       const Observed run{.theory = pilot.theory, .simulation = run_of(pilot.simulation, chosen)};
       bool hold = true;
-      for (const ClaimResult& claim : judge_claims(configuration, run)) {
+      for (const ClaimResult& claim : judge_claims(configuration, run, ClaimsOf::problems)) {
         if (!by_chance(claim) || claim.verdict == Verdict::agree) continue;
         hold = false;
         ++missed[claim.name];

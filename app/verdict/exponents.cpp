@@ -106,6 +106,62 @@ RecordedCurve line(std::string series, Point point, std::string x_name) {
   return curve;
 }
 
+/// "bound NAME" with its values, "bound NAME quantile" with what it bounds, and "bound NAME
+/// limits", a line around the 90 % limits of that.
+void add_bound(const sources::BoundResult& b,
+               const Point& front,
+               std::vector<RecordedCurve>& curves) {
+  struct Drawn {
+    RecordedCurve bound;
+    RecordedCurve quantile;
+    std::vector<std::pair<double, Interval>> limits;
+  };
+  std::map<std::string, std::size_t> index;
+  std::vector<Drawn> all;
+  for (const sources::BoundPoint& p : b.points) {
+    const auto [at, fresh] = index.try_emplace(describe(p.point) + '\x1f' + p.x_name, all.size());
+    if (fresh) {
+      const Point point = joined(front, p.point);
+      all.push_back({.bound = line("bound " + b.name, point, p.x_name),
+                     .quantile = line("bound " + b.name + " quantile", point, p.x_name),
+                     .limits = {}});
+      all.back().quantile.theory = false;
+    }
+    Drawn& d = all[at->second];
+    d.bound.mean.x.push_back(p.x);
+    d.bound.mean.y.push_back(p.bound);
+    if (!std::isfinite(p.quantile) || p.n == 0) continue;
+    d.quantile.mean.x.push_back(p.x);
+    d.quantile.mean.y.push_back(p.quantile);
+    if (!p.slack_interval) continue;
+    const Interval& slack = *p.slack_interval;
+    d.limits.emplace_back(p.x,
+                          b.upper ? Interval{p.bound / slack.high, p.bound / slack.low}
+                                  : Interval{p.bound * slack.low, p.bound * slack.high});
+  }
+  for (Drawn& d : all) {
+    RecordedCurve around =
+        line("bound " + b.name + " limits", d.bound.mean.point, d.bound.mean.x_name);
+    const auto add = [&](double x, double y) {
+      around.mean.x.push_back(x);
+      around.mean.y.push_back(y);
+    };
+    for (const auto& [x, i] : d.limits) add(x, i.low);
+    for (auto at = d.limits.rbegin(); at != d.limits.rend(); ++at) add(at->first, at->second.high);
+    if (!d.limits.empty()) {
+      add(d.limits.front().first, d.limits.front().second.low);
+      curves.push_back(std::move(around));
+    }
+    if (!d.quantile.mean.x.empty()) {
+      d.quantile.sem.assign(d.quantile.mean.x.size(), 0);
+      d.quantile.sd = d.quantile.sem;
+      d.quantile.n.assign(d.quantile.mean.x.size(), 1);
+      curves.push_back(std::move(d.quantile));
+    }
+    curves.push_back(std::move(d.bound));
+  }
+}
+
 void add_bounds(const CheckedConfiguration& c,
                 const Replicates& replicates,
                 std::vector<RecordedCurve>& curves) {
@@ -113,17 +169,8 @@ void add_bounds(const CheckedConfiguration& c,
   each_problem(c,
                {.theory = {}, .simulation = replicates.curves()},
                [&](const Configuration& values, const Point& front, const Observed& observed) {
-                 for (const sources::BoundResult& b : sources::judge_bounds(values, observed)) {
-                   std::map<std::string, std::size_t> index;
-                   for (const sources::BoundPoint& p : b.points) {
-                     const auto [at, fresh] =
-                         index.try_emplace(describe(p.point) + '\x1f' + p.x_name, curves.size());
-                     if (fresh)
-                       curves.push_back(line("bound " + b.name, joined(front, p.point), p.x_name));
-                     curves[at->second].mean.x.push_back(p.x);
-                     curves[at->second].mean.y.push_back(p.bound);
-                   }
-                 }
+                 for (const sources::BoundResult& b : sources::judge_bounds(values, observed))
+                   add_bound(b, front, curves);
                });
 }
 
@@ -214,12 +261,26 @@ std::vector<ExponentResult> declared_exponents(const CheckedConfiguration& confi
     if (!front.empty()) result.claim.name += " (" + describe(front) + ")";
     results.push_back(std::move(result));
   }
+  for (ExponentResult& result : swept_exponents(configuration, replicates.curves(), seed))
+    results.push_back(std::move(result));
+  return results;
+}
+
+std::vector<ExponentResult> swept_exponents(const CheckedConfiguration& configuration,
+                                            std::span<const ObservedCurve> curves,
+                                            std::uint64_t seed) {
+  std::vector<ExponentResult> results;
+  if (configuration.study->exponents == nullptr || configuration.swept.empty()) return results;
   Configuration values = configuration.values;
   const std::vector<Table> problems = combinations(configuration.swept);
   for (const auto& [key, value] : problems.front()) values.set(key, value, true);
   for (const ExponentClaim& claim : configuration.study->exponents(values)) {
-    if (is_swept_name(configuration, coordinate_of(claim.x_name)))
-      judge_swept(claim, replicates.curves(), seed, results);
+    if (!is_swept_name(configuration, coordinate_of(claim.x_name))) continue;
+    const std::string& listed = claim.cap_series.empty() ? claim.series : claim.cap_series;
+    if (std::any_of(curves.begin(), curves.end(), [&](const ObservedCurve& c) {
+          return c.mean.name == listed && !c.mean.x.empty();
+        }))
+      judge_swept(claim, curves, seed, results);
   }
   return results;
 }

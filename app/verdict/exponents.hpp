@@ -45,9 +45,15 @@ std::vector<ExponentResult> declared_exponents(const CheckedConfiguration& confi
                                                const Replicates& replicates,
                                                std::uint64_t seed);
 
+/// @brief Those in the scalars that the sweep takes over alone: they are of several problems.
+std::vector<ExponentResult> swept_exponents(const CheckedConfiguration& configuration,
+                                            std::span<const ObservedCurve> curves,
+                                            std::uint64_t seed);
+
 /// @brief Lines for figures: SERIES_fit, the fitted power law, and SERIES_bound, from where it
 /// begins with the largest exponent that a bound and its tolerance allow; of [[bound]], "bound
-/// NAME".
+/// NAME", the quantile that it bounds as points, "bound NAME quantile", and a line
+/// around the 90 % limits of that, "bound NAME limits".
 std::vector<RecordedCurve> exponent_curves(const CheckedConfiguration& configuration,
                                            const Replicates& replicates,
                                            std::uint64_t seed);

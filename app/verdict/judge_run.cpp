@@ -218,6 +218,14 @@ CheckInput check_input(const RunRecord& run,
   return input;
 }
 
+/// What a bound is compared with: "0.9-quantile".
+std::string bounded_quantile(const Configuration& values, const std::string& name) {
+  const double p = values.real("bound." + name + ".probability");
+  const bool upper = values.text("bound." + name + ".direction") == "upper";
+  if (p >= 1) return upper ? "largest of the replicates" : "smallest of the replicates";
+  return fmt::format("{:.4g}-quantile", upper ? p : 1 - p);
+}
+
 }  // namespace
 
 void each_problem(
@@ -244,17 +252,24 @@ void each_problem(
 }
 
 std::vector<ClaimResult> judge_claims(const CheckedConfiguration& configuration,
-                                      const Observed& all) {
-  if (configuration.study->claims == nullptr) return {};
+                                      const Observed& all,
+                                      ClaimsOf of) {
   std::vector<ClaimResult> claims;
-  each_problem(configuration,
-               all,
-               [&](const Configuration& values, const Point& front, const Observed& own) {
-                 for (ClaimResult& claim : configuration.study->claims(values, own)) {
-                   if (!front.empty()) claim.name += " (" + describe(front) + ")";
-                   claims.push_back(std::move(claim));
-                 }
-               });
+  if (configuration.study->claims != nullptr) {
+    each_problem(configuration,
+                 all,
+                 [&](const Configuration& values, const Point& front, const Observed& own) {
+                   for (ClaimResult& claim : configuration.study->claims(values, own)) {
+                     if (!front.empty()) claim.name += " (" + describe(front) + ")";
+                     claims.push_back(std::move(claim));
+                   }
+                 });
+  }
+  if (of == ClaimsOf::problems) return claims;
+  const auto seed = static_cast<std::uint64_t>(configuration.values.integer("sim.seed"));
+  for (const ExponentResult& result : swept_exponents(configuration, all.simulation, seed)) {
+    if (result.fit.medians.size() >= kFewestSizes) claims.push_back(exponent_claim(result));
+  }
   return claims;
 }
 
@@ -437,6 +452,14 @@ Figure figure_of(const RunRecord& run,
                               .label = "bound " + name,
                               .simulation = false,
                               .reference = true});
+      panel.layers.push_back({.series = "bound " + name + " quantile",
+                              .label = bounded_quantile(values, name),
+                              .theory = false,
+                              .hollow = true});
+      panel.layers.push_back({.series = "bound " + name + " limits",
+                              .label = "90 % limits of that",
+                              .simulation = false,
+                              .reference = true});
     }
   }
   DrawOptions ignored;
@@ -455,6 +478,25 @@ FigureData figure_data(const RunRecord& run,
   for (RecordedCurve& curve : exponent_curves(configuration, replicates, run.seed))
     data.curves.push_back(std::move(curve));
   return data;
+}
+
+void shade_bounds(const Figure& figure, const FigureData& data, DrawOptions& drawing) {
+  constexpr const char* kShade = "#e8e8e8";
+  for (std::size_t k = 0; k < figure.panels.size(); ++k) {
+    const auto fixed = [](const Axis& axis) { return axis.low || axis.high; };
+    if (fixed(figure.panels[k].x) || fixed(figure.panels[k].y)) continue;  // it may end inside
+    for (const Layer& layer : figure.panels[k].layers) {
+      if (!layer.series.starts_with("bound ") || !layer.series.ends_with(" limits")) continue;
+      for (const RecordedCurve& limits : data.curves) {
+        if (limits.mean.name != layer.series) continue;
+        Shade shade{.colour = kShade};
+        for (std::size_t i = 0; i + 1 < limits.mean.x.size(); ++i)
+          shade.corners.emplace_back(limits.mean.x[i], limits.mean.y[i]);
+        drawing.look.panels.resize(std::max(drawing.look.panels.size(), k + 1));
+        drawing.look.panels[k].shades.push_back(std::move(shade));
+      }
+    }
+  }
 }
 
 DrawOptions draw_options(const RunRecord& run,

@@ -35,9 +35,14 @@ void each_problem(
     const std::function<void(
         const Configuration& values, const Point& coordinates, const Observed& observed)>& use);
 
-/// @brief What a study claims, for every problem of a sweep on its own; each claim judged alone.
+/// What is claimed of: every problem of a sweep, or the sweep as a whole, too.
+enum class ClaimsOf { problems, all };
+
+/// @brief What a study claims, for every problem of a sweep on its own, and the exponents that it
+/// states in what is swept over four values or more; each claim judged alone.
 std::vector<ClaimResult> judge_claims(const CheckedConfiguration& configuration,
-                                      const Observed& all);
+                                      const Observed& all,
+                                      ClaimsOf of = ClaimsOf::all);
 
 /// @brief How the sides that a configuration brings are compared; empty for a built-in study.
 std::optional<BroughtSides> brought_sides(const CheckedConfiguration& configuration);
@@ -85,6 +90,10 @@ FigureData figure_data(const RunRecord& run,
                        const CheckedConfiguration& configuration,
                        const Replicates& replicates,
                        const CheckRecord& verdict);
+
+/// @brief Shades the limits of the quantiles that bounds are compared with, where the figure shows
+/// them.
+void shade_bounds(const Figure& figure, const FigureData& data, DrawOptions& drawing);
 
 /// @brief How it is drawn: into plots/ of the run folder, as configured, with the run's identity
 /// inside the files.

@@ -7,8 +7,9 @@
 /// the window (a fit without the first or the last size falls outside of the 95 % interval) has the
 /// verdict that the slopes of all windows give too, or none: it agrees if all are within the
 /// tolerance, and is violated if all are beyond it on one side. Where the slopes between
-/// neighbouring sizes fall one after the other there is none: the curve levels off, and a floor is
-/// to be fitted.
+/// neighbouring sizes fall one after the other a prediction has none: the curve levels off, and a
+/// floor is to be fitted. Nor has an upper bound on a negative exponent; one on growth that slows
+/// down is judged by the last slope, too.
 
 #include <cstddef>
 #include <span>
@@ -48,5 +49,18 @@ ExponentVerdict judge_bounded(const Interval& interval95,
                               std::span<const double> windows,
                               double exponent,
                               double tolerance);
+
+/// @brief The fit with every size that is reached too seldom at its caps: the slope of the
+/// quantiles is at least this one, whatever the replicates that gave up would have needed. Not
+/// fitted if there is no such size, or if one stands below the mean of the logarithms of the sizes.
+ExponentFit fit_at_caps(std::vector<ScalingPoint> points, double quantile);
+
+/// @brief An upper bound on the exponent of a quantile. Sizes that are reached too seldom violate
+/// it if the fit at their caps does.
+ExponentVerdict judge_upper_bound_of_quantile(const ExponentFit& fit,
+                                              std::span<const ScalingPoint> points,
+                                              double quantile,
+                                              double exponent,
+                                              double tolerance);
 
 }  // namespace attica

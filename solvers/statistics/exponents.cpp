@@ -196,11 +196,12 @@ bool levels_off(const ExponentFit& fit) {
 }
 
 std::size_t fewest_seeds(double quantile) {
-  std::size_t n = kFewestSeeds;
-  for (;; ++n) {
-    const QuantileRanks ranks = quantile_limit_ranks(n, quantile, kLevel95);
-    if (ranks.below && ranks.above) return n;
-  }
+  // The largest of n lies above the quantile with probability 1 - p^n, the smallest below it with
+  // 1 - (1 - p)^n.
+  const double rare = std::min(quantile, 1 - quantile);
+  constexpr double kMost = 1e18;
+  const double n = std::ceil(std::log(kLevel95) / std::log1p(-rare) * (1 - 1e-12));
+  return std::max(kFewestSeeds, static_cast<std::size_t>(std::min(n, kMost)));
 }
 
 bool reached_often_enough(std::size_t censored, std::size_t seeds, double quantile) {
@@ -340,6 +341,49 @@ ExponentVerdict judge_bounded(const Interval& interval95,
              : ExponentVerdict::within_bound;
 }
 
+ExponentFit fit_at_caps(std::vector<ScalingPoint> points, double quantile_level) {
+  std::ranges::sort(points, {}, &ScalingPoint::x);
+  const auto count = [](const ScalingPoint& p) {
+    return static_cast<std::size_t>(std::ranges::count_if(p.samples, censored));
+  };
+  bool any = false;
+  bool above = points.size() > kFewestFitted;
+  // A larger value raises the slope where it stands above the mean of ln x, of all sizes and of all
+  // but the first.
+  double mean = 0;
+  for (std::size_t k = 1; k < points.size(); ++k)
+    mean += std::log(points[k].x) / static_cast<double>(points.size() - 1);
+  for (ScalingPoint& p : points) {
+    if (reached_often_enough(count(p), p.samples.size(), quantile_level)) continue;
+    any = true;
+    above = above && std::log(p.x) > mean;
+    std::ranges::replace_if(p.samples, censored, p.cap);
+  }
+  if (!any || !above) return {};
+  return fit_exponent_of_quantile(std::move(points), quantile_level);
+}
+
+ExponentVerdict judge_upper_bound_of_quantile(const ExponentFit& fit,
+                                              std::span<const ScalingPoint> points,
+                                              double quantile_level,
+                                              double exponent,
+                                              double tolerance) {
+  const ExponentFit least = fit_at_caps({points.begin(), points.end()}, quantile_level);
+  if (least.fitted && least.weakness.empty() &&
+      judge_bounded(least.interval95, least.interval95, windows_of(least), exponent, tolerance) ==
+          ExponentVerdict::violated)
+    return ExponentVerdict::violated;
+  std::vector<double> windows = windows_of(fit);
+  if (!windows.empty() && levels_off(fit)) {
+    // A power law of negative exponent ends in a floor, where it keeps no such bound; one that
+    // grows less and less keeps the bound that all windows keep.
+    if (fit.local_slopes.back() < 0) return ExponentVerdict::undecided;
+    windows.push_back(fit.local_slopes.back());
+  }
+  if (!fit.fitted || !fit.weakness.empty()) return ExponentVerdict::undecided;
+  return judge_bounded(fit.interval95, fit.interval95, windows, exponent, tolerance);
+}
+
 ExponentVerdict judge_upper_bound(const ExponentFit& fit,
                                   std::span<const ScalingPoint> points,
                                   double exponent,
@@ -352,9 +396,8 @@ ExponentVerdict judge_upper_bound(const ExponentFit& fit,
       if (k && order_limit(p, *k - 1) > bound(p.x)) return ExponentVerdict::violated;
     }
   }
-  if (!carries_verdict(fit)) return ExponentVerdict::undecided;
   const ExponentVerdict verdict =
-      judge_bounded(fit.interval95, fit.interval95, windows_of(fit), exponent, tolerance);
+      judge_upper_bound_of_quantile(fit, points, kMedianQuantile, exponent, tolerance);
   if (verdict != ExponentVerdict::within_bound) return verdict;
   const bool far_above = bound && std::ranges::all_of(fit.medians, [&](const ScalingMedian& m) {
                            return bound(m.x) >= kVacuousFactor * m.median;

@@ -391,7 +391,7 @@ JointFit fit_joint_exponents(std::vector<ScalingCell> cells,
   }
   const bool apart = std::ranges::none_of(
       used, [](const ScalingCell& cell) { return cell.replicates_of.has_value(); });
-  if (apart && fit.degrees > 0 && errors.minCoeff() > 0) {
+  if (apart && !lone && fit.degrees > 0 && errors.minCoeff() > 0) {
     const VectorXd inverse = errors.cwiseInverse();
     const MatrixXd by_errors = inverse.asDiagonal() * x;
     const VectorXd values_by_errors = inverse.cwiseProduct(y);

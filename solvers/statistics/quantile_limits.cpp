@@ -23,13 +23,26 @@ double censored_quantile(std::vector<double> values, double p) {
 }
 
 QuantileRanks quantile_limit_ranks(std::size_t n, double p, double alpha) {
+  // The first whole number for which something is so that stays so.
+  const auto first = [](std::size_t low, std::size_t high, const auto& so) {
+    while (low < high) {
+      const std::size_t middle = low + (high - low) / 2;
+      if (so(middle)) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    return low;
+  };
   QuantileRanks ranks;
-  std::size_t k = 0;
-  while (k < n && binomial_lower_tail(k, p, n) <= alpha) ++k;  // P(Bin < k + 1) <= alpha
-  if (k > 0) ranks.below = k;
-  k = n + 1;
-  while (k > 1 && binomial_tail(k - 1, p, n) <= alpha) --k;
-  if (k <= n) ranks.above = k;
+  // P(Bin < k) <= alpha for the last time
+  const std::size_t below =
+      first(0, n, [&](std::size_t k) { return binomial_lower_tail(k, p, n) > alpha; });
+  if (below > 0) ranks.below = below;
+  const std::size_t above =
+      first(1, n + 1, [&](std::size_t k) { return binomial_tail(k, p, n) <= alpha; });
+  if (above <= n) ranks.above = above;
   return ranks;
 }
 

@@ -324,38 +324,14 @@ std::vector<ExponentClaim> exponents(const Configuration& c) {
                  "l1 stage alone: between log T and the square root of T")};
   }
   // Where these scalars are swept. With a penalty that stays a share of the weight 1/Q, noise of A
-  // below it takes a batch of order Q²; each column sees a share 1/N of the batch; the noise of V
-  // at its floor is of order 1/samples.
+  // below it takes a batch of order Q² (one that is fixed does not keep the bound); each column
+  // sees a share 1/N of the batch; the noise of V at its floor is of order 1/samples.
   for (const char* mode : {"scratch", "transfer"}) {
-    if (c.text("sim.l1_scaling") == "weight")
-      all.push_back(bound("sparsity", mode, "sparsity", 2, "noise below the penalty: Q squared"));
+    all.push_back(bound("sparsity", mode, "sparsity", 2, "noise below the penalty: Q squared"));
     all.push_back(bound("tokens", mode, "tokens", 1, "a share 1/N of the batch in each column"));
     all.push_back(bound("error", mode, "1/epsilon", 1, "floor of the noise of V: 1/error"));
   }
   return all;
-}
-
-ClaimResult bound_claim(const ExponentClaim& claim, const ExponentResult& result) {
-  // A slope that depends on the window is no exponent, and `fit` leaves it undecided (4 % of runs
-  // even for a power law). A bound is kept all the same if every window keeps it.
-  const ExponentFit& fit = result.fit;
-  const bool every_window = fit.window_dependent && fit.weakness.empty() &&
-                            std::max({fit.interval95.high, fit.without_first, fit.without_last}) <=
-                                claim.exponent + kExponentTolerance;
-  const bool holds = result.verdict == ExponentVerdict::within_bound ||
-                     result.verdict == ExponentVerdict::vacuous || every_window;
-  return {"exponent-" + claim.name,
-          fmt::format("exponent at most {} + {}", claim.exponent, kExponentTolerance),
-          holds                                         ? Verdict::agree
-          : result.verdict == ExponentVerdict::violated ? Verdict::disagree
-                                                        : Verdict::inconclusive,
-          fit.fitted ? fmt::format("{:.3f}, 95 % [{:.3f}, {:.3f}]{}{}",
-                                   fit.slope,
-                                   fit.interval95.low,
-                                   fit.interval95.high,
-                                   fit.weakness.empty() ? "" : "; ",
-                                   fit.weakness)
-                     : fit.weakness};
 }
 
 /// Transfer needs at most a third of the samples at every T of 1000 or more.
@@ -392,10 +368,10 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   std::vector<ClaimResult> claims;
   std::vector<ExponentFit> fits;
   for (const ExponentClaim& claim : exponents(c)) {
-    if (claim.x_name != "context") continue;  // those are of several problems: `attica fit`
+    if (claim.x_name != "context") continue;  // those of several problems are the run's
     const ExponentResult result = judge_exponent(claim, observed.simulation, c.seed());
     fits.push_back(result.fit);
-    claims.push_back(bound_claim(claim, result));
+    claims.push_back(exponent_claim(result));
   }
   if (!fits.empty()) {
     const bool fitted = fits[0].fitted && fits[1].fitted;

@@ -11,6 +11,7 @@ namespace potts_couplings { Study study(); }
 namespace potts_flow { Study study(); }
 namespace potts_softmax_flow { Study study(); }
 namespace potts_learning { Study study(); }
+namespace potts_samples { Study study(); }
 namespace potts_peak { Study study(); }
 namespace potts_square { Study study(); }
 namespace potts_sampler { Study study(); }
@@ -26,6 +27,7 @@ std::vector<Study> potts_studies() {
       potts_flow::study(),
       potts_softmax_flow::study(),
       potts_learning::study(),
+      potts_samples::study(),
       potts_peak::study(),
       potts_square::study(),
       potts_sampler::study(),

@@ -27,6 +27,13 @@ awk -F, -v OFS=, 'NR > 1 { $4 *= $1^0.3 } { print }' b.csv >steep.csv
 run 1 bound steep.csv --expression "C*d/eps^2" --constant C --probability 0.9
 says out "VIOLATED"
 run 0 bound steep.csv --expression "C*d^1.5/eps^2" --constant C --probability 0.9
+# Curves that differ in a word are judged together: one that grows too fast violates the bound.
+awk -F, -v OFS=, 'NR == 1 { print $0, "model"; next } { print $0, "plain" }' b.csv >two.csv
+awk -F, -v OFS=, 'NR > 1 { print $0, "other" }' b.csv >>two.csv
+run 0 bound two.csv --expression "C*d/eps^2" --constant C --probability 0.9
+says out "d (model=other)"
+awk -F, -v OFS=, 'NR > 1 && $5 == "other" { $4 *= $1^0.3 } { print }' two.csv >mixed.csv
+run 1 bound mixed.csv --expression "C*d/eps^2" --constant C --probability 0.9
 # A replicate in 20 never reached its target: no constant holds with probability 0.99, one does with 0.9.
 awk -F, -v OFS=, 'NR > 1 && $3 % 20 == 7 { $4 = "inf" } { print }' b.csv >inf.csv
 run 0 bound inf.csv --expression "4*d/eps^2" --probability 0.9

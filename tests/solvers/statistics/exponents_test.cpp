@@ -225,4 +225,57 @@ TEST_CASE("exponents: a curve that levels off", "[solvers][exponents]") {
   CHECK_FALSE(levels_off(fit_exponent(points)));
 }
 
+TEST_CASE("exponents: sizes that are never reached violate a bound that their caps exceed",
+          "[solvers][exponents]") {
+  // Exponent 2 up to a cap of 1e5, which the two largest of seven sizes exceed.
+  std::vector<ScalingPoint> points;
+  RandomStream stream({.seed = 4, .id = StreamId::self_test});
+  for (double x = 10; x < 1000; x *= 2) {
+    ScalingPoint p{.x = x, .cap = 1e5};
+    for (int s = 0; s < 10; ++s) {
+      const double y = 5 * x * x * std::exp(0.1 * stream.normal());
+      p.samples.push_back(y > p.cap ? INFINITY : y);
+    }
+    points.push_back(p);
+  }
+  const ExponentFit fit = fit_exponent(points);
+  const ExponentFit least = fit_at_caps(points, 0.5);
+  REQUIRE(least.fitted);
+  CHECK(least.slope > 1.5);
+  CHECK(least.slope < 2);
+  CHECK(judge_upper_bound(fit, points, 1) == ExponentVerdict::violated);
+  // From the caps nothing follows for a bound of 1.7.
+  CHECK(judge_upper_bound_of_quantile(least, points, 0.5, 1.7, 0.1) != ExponentVerdict::violated);
+  // Small sizes that are not reached say nothing, and so do sizes that all are.
+  std::swap(points.front().samples, points.back().samples);
+  CHECK_FALSE(fit_at_caps(points, 0.5).fitted);
+  CHECK_FALSE(fit_at_caps(reference_points(), 0.5).fitted);
+}
+
+TEST_CASE("exponents: growth that slows down keeps a bound, a floor does not",
+          "[solvers][exponents]") {
+  const auto points = [](const auto& y) {
+    std::vector<ScalingPoint> all;
+    RandomStream stream({.seed = 5, .id = StreamId::self_test});
+    for (double x = 10; x < 700; x *= 2) {
+      ScalingPoint p{.x = x};
+      for (int s = 0; s < 12; ++s) p.samples.push_back(y(x) * std::exp(0.005 * stream.normal()));
+      all.push_back(p);
+    }
+    return all;
+  };
+  const auto slower = points([](double x) { return x / (1 + x / 100); });
+  const ExponentFit fit = fit_exponent(slower);
+  REQUIRE(fit.window_dependent);
+  REQUIRE(levels_off(fit));
+  CHECK(judge_upper_bound(fit, slower, 1) == ExponentVerdict::within_bound);
+  CHECK(judge_predicted_exponent(fit, 0.5) == ExponentVerdict::undecided);
+  // The last slope keeps it although no window does.
+  CHECK(judge_upper_bound(fit, slower, 0.2) == ExponentVerdict::undecided);
+  const auto floor = points([](double x) { return 0.01 + 1 / x; });
+  const ExponentFit down = fit_exponent(floor);
+  REQUIRE(levels_off(down));
+  CHECK(judge_upper_bound(down, floor, 0) == ExponentVerdict::undecided);
+}
+
 }  // namespace statistics_exponents_test
