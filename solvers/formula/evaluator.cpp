@@ -28,6 +28,7 @@ constexpr std::size_t kFewestNodes = 16;
 constexpr std::size_t kMostNodes = 1024;
 constexpr std::size_t kMostPairNodes = 256;  // a side
 constexpr double kTail = 12;                 // of a standard normal: beyond lie 1e-32
+constexpr double kFarTail = 37;              // beyond lies less than the smallest number
 constexpr std::size_t kIntervals = 1000;
 constexpr double kMostTerms = 1e7;
 constexpr std::uint64_t kLook = 1'000'000;  // evaluations between looks at the clock
@@ -106,6 +107,8 @@ struct Evaluator::Workspace {
   std::vector<double> x = {};
   std::vector<double> f = {};
   double low = 0, high = 0;  ///< ends between which x are places
+  double largest = 0;        ///< of what quadrature met, absolute
+  int looks = 0;             ///< of root: how often further zeros were looked for
 };
 
 /// An index that runs over given numbers, as long as it lives.
@@ -134,6 +137,25 @@ class Evaluator::Lanes {
   std::size_t top_;
 };
 
+/// The rounding of averages and integrals inside of one, as long as it lives: where they cancel,
+/// what is averaged is no larger than their rounding.
+class Evaluator::Noise {
+ public:
+  explicit Noise(Evaluator& e) : e_(e), outside_(e.noise_) { e_.noise_ = 0; }
+  ~Noise() { e_.noise_ = std::max(outside_, std::max(own_, e_.noise_)); }
+  Noise(const Noise&) = delete;
+  Noise& operator=(const Noise&) = delete;
+  double inside() const { return e_.noise_; }
+  /// @param absolute the average of the absolute value
+  void end(double absolute) const { own_ = kRounding * absolute; }
+
+ private:
+  static constexpr double kRounding = 4e-16;
+  Evaluator& e_;
+  double outside_;
+  mutable double own_ = 0;
+};
+
 Evaluator::Evaluator(const Sheet& sheet, const Effort& effort)
     : sheet_(sheet),
       effort_(effort),
@@ -156,8 +178,9 @@ void Evaluator::remark(const std::string& text) {
 void Evaluator::spend(std::uint64_t evaluations) {
   evaluations_ += evaluations;
   if (evaluations_ < next_look_) return;
-  next_look_ = evaluations_ + kLook;
+  next_look_ = std::min(evaluations_ + kLook, effort_.evaluations + 1);
   if (evaluations_ > effort_.evaluations) {
+    next_look_ = 0;
     throw Error(ErrorKind::numerical,
                 fmt::format("more than {} evaluations inside averages, sums and roots",
                             effort_.evaluations));
@@ -579,20 +602,26 @@ std::pair<double, double> Evaluator::weighted(int slot,
 double Evaluator::normal(const Code& c) {
   Workspace& w = workspace(c);
   const int f = c.parts[0];
+  const Noise noise(*this);
   if (!w.adaptive) {
     std::size_t n = std::max(kFewestNodes, w.nodes / 2);
     auto average = [&](std::size_t nodes) {
       const HermiteRule& rule = hermite(nodes);
       return weighted(c.slot, rule.x, rule.weight, f);
     };
-    double before = average(n).first;
+    auto [before, absolute_before] = average(n);
     double change_before = std::numeric_limits<double>::infinity();
     while (n < kMostNodes) {
       n *= 2;
       const auto [now, absolute] = average(n);
       const double change = std::abs(now - before);
-      if (change <= effort_.tolerance * absolute && (absolute > 0 || n >= 8 * kFewestNodes)) {
+      // Of 1/z the average is zero by symmetry only: that of the absolute value grows with n.
+      constexpr double kSettled = 0.05;
+      const bool settled = std::abs(absolute - absolute_before) <= kSettled * absolute;
+      if (settled && (change <= noise.inside() || (change <= effort_.tolerance * absolute &&
+                                                   (absolute > 0 || n >= 8 * kFewestNodes)))) {
         w.nodes = n;
+        noise.end(absolute);
         return effort_.half ? before : now;
       }
       // Of a smooth function the error falls by ever larger factors; of one with a kink by two or
@@ -601,16 +630,33 @@ double Evaluator::normal(const Code& c) {
       if (n >= 8 * kFewestNodes && change > kSlow * change_before) break;
       change_before = change;
       before = now;
+      absolute_before = absolute;
     }
     w.adaptive = true;
   }
-  return adaptive_normal(c.slot, f, w, c);
+  return weighed_by_density([&](double z) { return at(c.slot, z, f); }, w, c);
 }
 
-double Evaluator::adaptive_normal(int slot, int f, Workspace& w, const Code& c) {
-  static constexpr std::array<double, 9> kBreaks = {-kTail, -6, -3, -1, 0, 1, 3, 6, kTail};
-  return quadrature(
-      [&](double z) { return density(z) * at(slot, z, f); }, -kTail, kTail, kBreaks, w, c);
+double Evaluator::weighed_by_density(const std::function<double(double)>& f,
+                                     Workspace& w,
+                                     const Code& c) {
+  static constexpr std::array<double, 9> kNear = {-kTail, -6, -3, -1, 0, 1, 3, 6, kTail};
+  static constexpr std::array<double, 15> kFar = {
+      -kFarTail, -29, -20, -kTail, -6, -3, -1, 0, 1, 3, 6, kTail, 20, 29, kFarTail};
+  const auto g = [&](double z) { return density(z) * f(z); };
+  // What lies beyond an end is of the size of what stands there, unless f grows as the density
+  // falls.
+  const auto ends = [&](double tail) { return std::max(std::abs(g(-tail)), std::abs(g(tail))); };
+  const double small = 1e-3 * effort_.tolerance;
+  const double value = quadrature(g, -kTail, kTail, kNear, w, c);
+  if (!(ends(kTail) > small * w.largest)) return value;
+  const double longer = quadrature(g, -kFarTail, kFarTail, kFar, w, c);
+  if (!(ends(kFarTail) <= small * w.largest)) {
+    fail(c,
+         "the average has no value: the formula grows as fast as the normal density falls, or "
+         "faster");
+  }
+  return longer;
 }
 
 double Evaluator::normal_pair(const Code& c) {
@@ -619,6 +665,7 @@ double Evaluator::normal_pair(const Code& c) {
   const double rest = std::sqrt((1 - rho) * (1 + rho));
   Workspace& w = workspace(c);
   const int f = c.parts[1];
+  const Noise noise(*this);
   if (!w.adaptive) {
     const auto average = [&](std::size_t nodes) {
       const HermiteRule& rule = hermite(nodes);
@@ -638,30 +685,27 @@ double Evaluator::normal_pair(const Code& c) {
     while (n < kMostPairNodes) {
       n *= 2;
       const auto [now, absolute] = average(n);
-      if (std::abs(now - before) <= effort_.tolerance * absolute) {
+      const double change = std::abs(now - before);
+      if (change <= effort_.tolerance * absolute || change <= noise.inside()) {
         w.nodes = n;
+        noise.end(absolute);
         return effort_.half ? before : now;
       }
       before = now;
     }
     w.adaptive = true;
   }
-  static constexpr std::array<double, 9> kBreaks = {-kTail, -6, -3, -1, 0, 1, 3, 6, kTail};
   if (!w.inner) w.inner = std::make_unique<Workspace>();
   const auto inner = [&](double z) {
-    values_[static_cast<std::size_t>(c.slot)] = z;
-    return quadrature(
+    return weighed_by_density(
         [&](double u) {
           values_[static_cast<std::size_t>(c.slot)] = z;
-          return density(u) * at(c.slot2, rho * z + rest * u, f);
+          return at(c.slot2, rho * z + rest * u, f);
         },
-        -kTail,
-        kTail,
-        kBreaks,
         *w.inner,
         c);
   };
-  return quadrature([&](double z) { return density(z) * inner(z); }, -kTail, kTail, kBreaks, w, c);
+  return weighed_by_density(inner, w, c);
 }
 
 double Evaluator::quadrature(const std::function<double(double)>& f,
@@ -674,6 +718,7 @@ double Evaluator::quadrature(const std::function<double(double)>& f,
   if (!w.intervals) check_gsl(GSL_ENOMEM, "quadrature");
   double where = kNone;  // not finite there
   double largest = 0;
+  const Noise noise(*this);
   GslFunction function([&](double x) {
     const double value = f(x);
     if (!std::isfinite(value)) where = x;
@@ -709,11 +754,13 @@ double Evaluator::quadrature(const std::function<double(double)>& f,
   }
   function.rethrow();
   if (!std::isnan(where)) fail(c, fmt::format("the formula is not finite at {}", where));
+  w.largest = largest;
   const double width = std::isfinite(b - a) ? b - a : 1;
   const double scale = std::max(std::abs(value), largest * width);
   // Short of the tolerance by rounding is no failure: the second evaluation tells the error.
   constexpr double kUseless = 1e-5;
-  if (!std::isfinite(value) || !(error <= kUseless * scale)) {
+  noise.end(scale);
+  if (!std::isfinite(value) || !(error <= std::max(kUseless * scale, width * noise.inside()))) {
     fail(c,
          fmt::format("quadrature does not converge ({}); value {:.3g}, error {:.2g}",
                      gsl_strerror(code),
@@ -799,6 +846,27 @@ double Evaluator::root(const Code& c) {
   if (high == 0) return b;
   if ((low < 0) == (high < 0)) {
     fail(c, fmt::format("no change of sign: {:.6g} at {}, {:.6g} at {}", low, a, high, b));
+  }
+  // A root that is one of several is told; the first calls are looked at.
+  Workspace& w = workspace(c);
+  constexpr int kLooks = 8, kParts = 17;
+  if (w.looks < kLooks) {
+    ++w.looks;
+    int changes = 0;
+    double before = low;
+    for (int k = 1; k <= kParts; ++k) {
+      const double here = k == kParts ? high : at(c.slot, a + (b - a) * k / kParts, f);
+      if (std::isnan(here) || here == 0) continue;
+      if ((here < 0) != (before < 0)) ++changes;
+      before = here;
+    }
+    if (changes > 1)
+      remark(
+          fmt::format("{}: several changes of sign between {:.6g} and {:.6g}; one of the zeros "
+                      "was taken",
+                      c.text,
+                      a,
+                      b));
   }
   const double close = std::max((effort_.half ? 1 : 1e-3) * effort_.tolerance, 4e-16);
   std::uintmax_t steps = 200;
@@ -1016,6 +1084,7 @@ void Evaluator::prepare() {
     if (!w) continue;
     w->nodes = kFewestNodes;
     w->adaptive = false;
+    w->looks = 0;
   }
   for (const int number : sheet_.order()) {
     if (!sheet_.definitions()[static_cast<std::size_t>(number)].moves) define(number);

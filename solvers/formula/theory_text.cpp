@@ -717,10 +717,15 @@ class Solver {
     }
     for (std::size_t k = 0; k < n; ++k)
       s.u[static_cast<Eigen::Index>(k)] = gsl_vector_get(solver->x, k);
-    if (code == GSL_EBADFUNC)
-      s.reason = fmt::format("the equations have no finite value on the way ({}{})",
-                             shown(s.u),
-                             called.why.empty() ? "" : "; " + called.why);
+    if (code != GSL_EBADFUNC) return;
+    if (s.iterations <= 1 && called.why.empty() && residual(s.u, e_).allFinite()) {
+      s.reason = fmt::format(
+          "no step from the starting values: the equations have no slope there ({})", shown(s.u));
+      return;
+    }
+    s.reason = fmt::format("the equations have no finite value on the way ({}{})",
+                           shown(s.u),
+                           called.why.empty() ? "" : "; " + called.why);
   }
 
   /// Newton's steps as long as they shrink the residual, and what is to be told of the end.
@@ -740,7 +745,15 @@ class Solver {
       s.reason = fmt::format("the equations have no derivative at the solution ({})", shown(s.u));
       return;
     }
-    const VectorXd step = s.jacobian.fullPivLu().solve(r);
+    auto lu = s.jacobian.fullPivLu();
+    constexpr double kSingular = 1e-11;
+    lu.setThreshold(kSingular);
+    if (s.u.size() > 1 && !lu.isInvertible()) {
+      s.reason = fmt::format("the equations do not fix the solution: it may move along a line ({})",
+                             shown(s.u));
+      return;
+    }
+    const VectorXd step = lu.solve(r);
     s.residual = fixed_ ? size(r, s.u) : size(step, s.u);
     if (!(s.residual <= kConverged) && !(r.cwiseAbs().maxCoeff() <= 1e-14)) {
       s.reason = fmt::format("not converged: residual {:.2g} ({})", s.residual, shown(s.u));
@@ -860,6 +873,7 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
 
   // Solve: given places first, along `follow` where that is asked for; then the others, each from
   // the solution that lies before it.
+  std::vector<std::string> remarks;
   const bool follows = !c.text.follow.empty();
   const bool down = c.text.follow.starts_with("-");
   std::vector<const Group*> starts{&c.start_one};
@@ -902,14 +916,27 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
       }
       if (c.choose && solutions.size() > 1) {
         std::size_t best = 0;
-        double lowest = std::numeric_limits<double>::infinity();
-        for (std::size_t s = 0; s < solutions.size(); ++s) {
-          c.set_states(fine, solutions[s].second.u);
-          const double value = fine.value(*c.choose);
-          if (value < lowest) {
-            lowest = value;
-            best = s;
+        std::vector<double> depths;
+        for (const auto& [number, solution] : solutions) {
+          c.set_states(fine, solution.u);
+          depths.push_back(fine.value(*c.choose));
+          if (std::isnan(depths.back())) {
+            throw Error(ErrorKind::numerical,
+                        fmt::format("{} is not a number at one of {} solutions ({})",
+                                    c.choose->where[0],
+                                    solutions.size(),
+                                    c.shown(fine)));
           }
+          if (depths.back() < depths[best]) best = depths.size() - 1;
+        }
+        constexpr double kEqual = 1e-9;
+        if (std::ranges::count_if(depths, [&](double d) {
+              return d - depths[best] <= kEqual * std::max(1.0, std::abs(depths[best]));
+            }) > 1) {
+          const std::string text =
+              fmt::format("{} is the same at several solutions; the first of them was taken",
+                          c.choose->where[0]);
+          if (std::ranges::find(remarks, text) == remarks.end()) remarks.push_back(text);
         }
         solutions = {std::move(solutions[best])};
       }
@@ -974,41 +1001,60 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
       }
     }
   }
-  return {std::move(all), fine.remarks()};
+  remarks.insert(remarks.end(), fine.remarks().begin(), fine.remarks().end());
+  return {std::move(all), std::move(remarks)};
+}
+
+std::vector<Text> formulas_of(const TheoryText& text) {
+  std::vector<Text> all;
+  const std::string section = text.where + (text.kind == TheoryText::Kind::flow    ? ".flow"
+                                            : text.kind == TheoryText::Kind::map   ? ".map"
+                                            : text.kind == TheoryText::Kind::solve ? ".solve"
+                                                                                   : "");
+  const auto add = [&](const std::string& where, const Texts& texts) {
+    for (const auto& [name, formula] : texts) all.push_back({where + "." + name, formula});
+  };
+  const bool closed = text.kind == TheoryText::Kind::expression;
+  const bool one = text.series.size() == 1 && text.series.front().first == "y";
+  add(text.where + ".let", text.let);
+  if (closed && one) {
+    all.push_back({text.where + ".expression", text.series.front().second});
+  } else {
+    add(text.where + (closed ? ".expression" : ".series"), text.series);
+  }
+  add(section + ".start", text.start);
+  add(section + (text.kind == TheoryText::Kind::map ? ".next" : ".rate"), text.rate);
+  add(section + ".unknowns", text.unknowns);
+  add(section + ".fixed", text.fixed);
+  add(section + ".zero", text.zero);
+  add(section + ".domain", text.domain);
+  for (const auto& [start, texts] : text.starts) add(section + ".starts." + start, texts);
+  if (!text.event.empty()) all.push_back({section + ".event", text.event});
+  constexpr std::string_view kLowest = "lowest ";
+  if (text.choose.starts_with(kLowest))
+    all.push_back({section + ".choose", text.choose.substr(kLowest.size())});
+  return all;
 }
 
 std::vector<std::string> needed_names(const TheoryText& text) {
   std::set<std::string> needed, defined;
   const auto base = [](const std::string& name) { return name.substr(0, name.find('[')); };
-  const auto read = [&](const std::string& formula, const std::string& except = {}) {
-    if (formula.empty()) return;
-    for (const std::string& name : parse({text.where, formula}).names()) {
+  const auto read = [&](const Text& formula, const std::string& except) {
+    if (formula.formula.empty()) return;
+    for (const std::string& name : parse(formula).names()) {
       if (name != except) needed.insert(name);
     }
   };
-  for (const Texts* texts : {&text.let,
-                             &text.series,
-                             &text.start,
-                             &text.rate,
-                             &text.unknowns,
-                             &text.fixed,
-                             &text.zero,
-                             &text.domain}) {
-    for (const auto& [name, formula] : *texts) read(formula, text.index);
-  }
-  for (const auto& [start, texts] : text.starts) {
-    for (const auto& [name, formula] : texts) read(formula);
-  }
+  for (const Text& formula : formulas_of(text)) read(formula, text.index);
   for (const ListText& list : text.lists) {
-    for (const std::string& formula : {list.value, list.weight}) read(formula, list.index);
+    read({list.where + ".value", list.value}, list.index);
+    read({list.where + ".weight", list.weight}, list.index);
     if (!list.index.empty()) {
-      read(list.from);
-      read(list.to);
+      read({list.where + ".from", list.from}, {});
+      read({list.where + ".to", list.to}, {});
     }
     defined.insert(list.name);
   }
-  read(text.event);
-  if (text.choose.starts_with("lowest ")) read(text.choose.substr(7));
   if (!text.time.empty()) needed.insert(text.time);
   if (!text.follow.empty())
     needed.insert(text.follow.starts_with("-") ? text.follow.substr(1) : text.follow);
