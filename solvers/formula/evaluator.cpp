@@ -14,6 +14,7 @@
 #include <map>
 #include <mutex>
 #include <numbers>
+#include <optional>
 #include <utility>
 
 #include "attica/core/error.hpp"
@@ -65,6 +66,21 @@ const HermiteRule& hermite(std::size_t n) {
     rule.weight.push_back(weight[k] / total);
   }
   return rule;
+}
+
+/// tanh of many numbers: the rational approximation of Cephes (Moshier 1984) below 0.625, and
+/// 1 - 2/(exp(2x) + 1); within 2 units in the last place.
+template <class In, class Out>
+void hyperbolic_tangent(const In& x, Out&& out) {
+  constexpr double kSmall = 0.625;
+  const auto square = x * x;
+  const auto above = (-9.64399179425052238628e-1 * square - 9.92877231001918586564e1) * square -
+                     1.61468768441708447952e3;
+  const auto below =
+      ((square + 1.12811678491632931402e2) * square + 2.23548839060100448583e3) * square +
+      4.84406305325125486048e3;
+  const auto large = 1 - 2 / ((2 * x).exp() + 1);
+  out = (x.abs() < kSmall).select(x + x * square * (above / below), large);
 }
 
 double density(double z) {
@@ -253,9 +269,7 @@ double Evaluator::scalar(int number) {
     }
     case Op::power: {
       const double a = part(0);
-      if (c.small_power == 2) return a * a;
-      if (c.small_power == 3) return a * a * a;
-      if (c.small_power == 4) return a * a * a * a;
+      if (c.small_power != 0) return small_power(a, c.small_power);
       return std::pow(a, part(1));
     }
     case Op::less:
@@ -322,8 +336,7 @@ double Evaluator::run(const std::vector<Step>& steps) const {
         continue;
       case Op::power:
         if (s.small_power != 0) {
-          const double a = top[-1];
-          top[-1] = s.small_power == 2 ? a * a : s.small_power == 3 ? a * a * a : a * a * a * a;
+          top[-1] = small_power(top[-1], s.small_power);
           continue;
         }
         break;
@@ -542,6 +555,8 @@ Evaluator::Block Evaluator::block(int number) {
         return column(0, [](const auto& a, auto&& o) { o = a.log(); });
       if (c.function == function_of_one("sqrt"))
         return column(0, [](const auto& a, auto&& o) { o = a.sqrt(); });
+      if (c.function == function_of_one("tanh"))
+        return column(0, [](const auto& a, auto&& o) { hyperbolic_tangent(a, o); });
       return one_by_one(c, [&](const Arguments& x) { return c.function(x[0]); });
     case Op::atan2:
       return one_by_one(c, [](const Arguments& x) { return std::atan2(x[0], x[1]); });
@@ -579,7 +594,8 @@ double Evaluator::at(int slot, double value, int code) {
 std::pair<double, double> Evaluator::weighted(int slot,
                                               std::span<const double> x,
                                               std::span<const double> weights,
-                                              int f) {
+                                              int f,
+                                              bool with_absolute) {
   double total = 0, absolute = 0;
   for (std::size_t first = 0; first < x.size(); first += kLanes) {
     const std::size_t n = std::min(kLanes, x.size() - first);
@@ -590,10 +606,11 @@ std::pair<double, double> Evaluator::weighted(int slot,
     if (values.many) {
       const ConstColumn v(values.all, static_cast<Eigen::Index>(n));
       total += (w * v).sum();
-      absolute += (w * v.abs()).sum();
+      if (with_absolute) absolute += (w * v.abs()).sum();
     } else {
-      total += w.sum() * values.one;
-      absolute += w.abs().sum() * std::abs(values.one);
+      const double all = w.sum();  // weights are >= 0
+      total += all * values.one;
+      absolute += all * std::abs(values.one);
     }
   }
   return {total, absolute};
@@ -784,7 +801,7 @@ double Evaluator::integral(const Code& c) {
 double Evaluator::mean(const Code& c) {
   const Numbers& list = lists_[static_cast<std::size_t>(c.size)];
   if (list.values.empty()) fail(c, "the list is empty");
-  return weighted(c.slot, list.values, list.weights, c.parts[0]).first / list.total_weight;
+  return weighted(c.slot, list.values, list.weights, c.parts[0], false).first / list.total_weight;
 }
 
 double Evaluator::sum(const Code& c) {
@@ -808,7 +825,7 @@ double Evaluator::sum(const Code& c) {
   for (double k = first; k <= last;) {
     std::size_t n = 0;
     for (; n < kLanes && k <= last; ++n, ++k) index[n] = k;
-    total += weighted(c.slot, {index.data(), n}, {kOnes.data(), n}, c.parts[2]).first;
+    total += weighted(c.slot, {index.data(), n}, {kOnes.data(), n}, c.parts[2], false).first;
   }
   return total;
 }
@@ -1017,6 +1034,10 @@ double Evaluator::slope(const Code& c) {
                   scale;
   } catch (...) {
     values_[slot] = here;
+    for (const int number : c.definitions) {
+      if (static_cast<std::size_t>(number) < defined_with_.size())
+        defined_with_[static_cast<std::size_t>(number)].reset();
+    }
     throw;
   }
   values_[slot] = here;
@@ -1086,8 +1107,18 @@ void Evaluator::prepare() {
     w->adaptive = false;
     w->looks = 0;
   }
+  defined_with_.resize(sheet_.definitions().size());
   for (const int number : sheet_.order()) {
-    if (!sheet_.definitions()[static_cast<std::size_t>(number)].moves) define(number);
+    const Sheet::Definition& d = sheet_.definitions()[static_cast<std::size_t>(number)];
+    if (d.moves) continue;
+    // Long lists are made once for all places that they do not depend on.
+    std::optional<std::vector<double>>& with = defined_with_[static_cast<std::size_t>(number)];
+    std::vector<double> needs;
+    for (const int slot : d.needs) needs.push_back(values_[static_cast<std::size_t>(slot)]);
+    if (with == needs) continue;
+    with.reset();
+    define(number);
+    with = std::move(needs);
   }
 }
 

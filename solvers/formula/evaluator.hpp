@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -102,7 +103,8 @@ class Evaluator {
   std::pair<double, double> weighted(int slot,
                                      std::span<const double> x,
                                      std::span<const double> weights,
-                                     int f);
+                                     int f,
+                                     bool with_absolute = true);
   double element(const Code& c, double index) const;
   [[noreturn]] void fail(const Code& c, const std::string& what) const;
   void remark(const std::string& text);
@@ -117,6 +119,8 @@ class Evaluator {
     double total_weight = 0;
   };
   std::vector<Numbers> lists_;
+  /// Of every definition, the numbers with which it was evaluated last.
+  std::vector<std::optional<std::vector<double>>> defined_with_;
   std::vector<std::unique_ptr<Workspace>> workspaces_;
   std::vector<std::unique_ptr<double[]>> room_;  ///< of blocks, a stack
   std::size_t top_ = 0;
