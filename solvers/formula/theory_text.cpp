@@ -559,15 +559,15 @@ class Solver {
     return (r.array().abs() / (u.array().abs().max(1e-8 * largest))).maxCoeff();
   }
 
-  /// @param r the residual at u, for steps to one side; null: central differences
-  MatrixXd jacobian(const VectorXd& u, const VectorXd* r = nullptr) const {
+  /// @param known the residual at u, for steps to one side; null: central differences
+  MatrixXd jacobian(const VectorXd& u, const VectorXd* known = nullptr) const {
     MatrixXd j(u.size(), u.size());
     VectorXd at = u;
     const double largest = u.cwiseAbs().maxCoeff();
     for (Eigen::Index k = 0; k < u.size(); ++k) {
       // Central differences; one-sided where the other side has no value.
       const double scale = std::max({std::abs(u[k]), 1e-6 * largest, 1e-12});
-      const double h = (r != nullptr ? 2e-8 : 6e-6) * scale;
+      const double h = (known != nullptr ? 2e-8 : 6e-6) * scale;
       const auto value = [&](double step) -> VectorXd {
         at[k] = u[k] + step;
         VectorXd r = VectorXd::Constant(u.size(), std::numeric_limits<double>::quiet_NaN());
@@ -579,8 +579,8 @@ class Solver {
         return r;
       };
       const VectorXd above = value(h);
-      if (r != nullptr && above.allFinite()) {
-        j.col(k) = (above - *r) / h;
+      if (known != nullptr && above.allFinite()) {
+        j.col(k) = (above - *known) / h;
         continue;
       }
       const VectorXd below = value(-h);
