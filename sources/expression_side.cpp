@@ -122,9 +122,33 @@ class FormulaSide : public Side {
     if (simulation != nullptr) {
       for (std::string& name : simulation->coordinate_names()) known.push_back(std::move(name));
     }
-    std::sort(known.begin(), known.end());
-    known.erase(std::unique(known.begin(), known.end()), known.end());
+    const auto sort = [&] {
+      std::sort(known.begin(), known.end());
+      known.erase(std::unique(known.begin(), known.end()), known.end());
+    };
+    sort();
+    if (simulation == nullptr || std::ranges::includes(known, needed_names())) return known;
+    // Numbers that tell the curves of a built-in study apart; they cost its theory.
+    if (const std::optional<SimulatedPlaces> places = simulation->places()) {
+      for (const Series& s : places->series) {
+        for (const auto& [name, value] : s.point) {
+          if (std::holds_alternative<double>(value)) known.push_back(name);
+        }
+      }
+    }
+    sort();
     return known;
+  }
+
+  /// What the formulas take from outside, in rising order.
+  std::vector<std::string> needed_names() const {
+    if (text_) return theory_text_names(c_);
+    std::set<std::string> all;
+    for (const Formula& f : formulas_) {
+      const Expression formula(f.key, f.text);
+      all.insert(formula.names().begin(), formula.names().end());
+    }
+    return {all.begin(), all.end()};
   }
 
   double value_of(Expression& formula,

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
+#include <optional>
 
 #include "attica/core/error.hpp"
 #include "attica/core/matching.hpp"
@@ -124,6 +126,8 @@ class StudySide : public Side {
   }
 
   std::optional<SimulatedPlaces> places() const override {
+    const std::scoped_lock lock(guard_);
+    if (places_) return places_;
     SimulatedPlaces known{.series = {}, .line = false};
     for (const Prediction& p : experiment_->theory(TheoryGrid::run).predictions) {
       Series s = p.series;
@@ -136,7 +140,8 @@ class StudySide : public Side {
       }
       known.series.push_back(std::move(s));
     }
-    return known;
+    places_ = std::move(known);
+    return places_;
   }
 
   std::vector<std::string> coordinate_names() const override { return {"x"}; }
@@ -147,6 +152,8 @@ class StudySide : public Side {
   Configuration c_;
   std::vector<std::string> fixed_;  ///< coordinates that [model] fixes
   std::unique_ptr<Experiment> experiment_;
+  mutable std::mutex guard_;
+  mutable std::optional<SimulatedPlaces> places_;  ///< where its theory has values, found once
 };
 
 std::vector<Parameter> study_parameters(const std::string& side) {

@@ -136,6 +136,12 @@ void read_flow(const Configuration& c, const std::string& key, TheoryText& text)
   text.start = texts(c, key + ".start");
   text.rate = texts(c, key + (flow ? ".rate" : ".next"));
   const std::vector<std::string> each = names_in(c, key + ".each");
+  for (const auto& [name, formula] : text.start) {
+    if (each.empty() && name.find('[') != std::string::npos) {
+      throw invalid_parameter(
+          key + ".start", name, "[" + key + "] each = {k = 50} beside states with an index k");
+    }
+  }
   if (each.size() > 1) {
     throw invalid_parameter(
         key + ".each", fmt::format("{}", fmt::join(each, ", ")), "one index, as {k = 50}");
@@ -254,6 +260,10 @@ std::vector<std::string> theory_text_series(const Configuration& c) {
   return names_in(c, "theory.series");
 }
 
+std::vector<std::string> theory_text_names(const Configuration& c) {
+  return formula::needed_names(read_text(c));
+}
+
 std::optional<Parameter> theory_text_parameter(const std::string& key, const Value& value) {
   const std::vector<std::string> part = parts_of(key);
   if (part.size() < 3 || part[0] != "theory") return std::nullopt;
@@ -334,6 +344,30 @@ ConfiguredText::ConfiguredText(const Configuration& c, const std::vector<std::st
           fmt::format("a name that is new: '{}' is a number of [model] or [sweep]", name));
     }
   }
+  // So does a name that a binder binds.
+  const auto refuse_bound = [&](const std::string& name, const std::string& key) {
+    if (std::ranges::find(known, name) == known.end()) return;
+    const auto written = [&](const std::string& k) { return c.declares(k) && c.given(k); };
+    if (!written("model." + name) && !written("sweep." + name) && name != c.text("x")) return;
+    throw invalid_parameter(
+        key,
+        name,
+        fmt::format("another name to bind: '{}' is a number of [model] or [sweep]", name));
+  };
+  const std::function<void(const formula::Syntax&, const std::string&)> look =
+      [&](const formula::Syntax& node, const std::string& key) {
+        if (node.word != "d") {
+          for (const std::string& name : node.bound) refuse_bound(name, key);
+        }
+        for (const formula::Syntax& part : node.parts) look(part, key);
+      };
+  for (const formula::Text& text : formula::formulas_of(text_))
+    look(formula::parse(text), text.where);
+  for (const ListText& list : text_.lists) {
+    if (!list.index.empty()) refuse_bound(list.index, list.where + ".for");
+  }
+  if (!text_.index.empty())
+    refuse_bound(text_.index, "theory." + kinds.front() + ".each." + text_.index);
   for (const std::string& name : known) {
     const bool taken = std::ranges::any_of(own, [&](const auto& o) { return o.first == name; });
     if (!taken && usable(name) && std::binary_search(needed.begin(), needed.end(), name))
@@ -360,28 +394,27 @@ ConfiguredText::ConfiguredText(const Configuration& c, const std::vector<std::st
 }
 
 std::pair<std::string, std::string> ConfiguredText::where_used(const std::string& name) const {
-  const std::string base = text_.kind == TheoryText::Kind::flow    ? "theory.flow."
-                           : text_.kind == TheoryText::Kind::map   ? "theory.map."
-                           : text_.kind == TheoryText::Kind::solve ? "theory.solve."
-                                                                   : "theory.";
-  const bool closed = text_.kind == TheoryText::Kind::expression;
-  const std::vector<std::pair<std::string, const Texts*>> all = {
-      {"theory.let.", &text_.let},
-      {base + "start.", &text_.start},
-      {base + (text_.kind == TheoryText::Kind::map ? "next." : "rate."), &text_.rate},
-      {base + "unknowns.", &text_.unknowns},
-      {base + "fixed.", &text_.fixed},
-      {base + "zero.", &text_.zero},
-      {base + "domain.", &text_.domain},
-      {closed ? "theory.expression." : "theory.series.", &text_.series}};
-  for (const auto& [key, formulas] : all) {
-    for (const auto& [part, formula] : *formulas) {
-      const std::vector<std::string> names = formula::parse({key + part, formula}).names();
-      if (std::binary_search(names.begin(), names.end(), name)) return {key + part, formula};
+  const auto uses = [&](const formula::Text& text) {
+    const std::vector<std::string> names = formula::parse(text).names();
+    return std::binary_search(names.begin(), names.end(), name);
+  };
+  for (const formula::Text& text : formula::formulas_of(text_)) {
+    if (uses(text)) return {text.where, text.formula};
+  }
+  for (const ListText& list : text_.lists) {
+    for (const auto& [part, formula] : {std::pair{".value", list.value},
+                                        std::pair{".weight", list.weight},
+                                        std::pair{".from", list.from},
+                                        std::pair{".to", list.to}}) {
+      if (!list.index.empty() && !formula.empty() && uses({list.where, formula}))
+        return {list.where + part, formula};
     }
   }
-  for (const ListText& list : text_.lists) return {list.where, list.value};
-  return {base + "time", name};
+  return text_.kind == TheoryText::Kind::solve
+             ? std::pair{std::string("theory.solve.follow"), text_.follow}
+             : std::pair{text_.kind == TheoryText::Kind::flow ? std::string("theory.flow.time")
+                                                              : std::string("theory.map.time"),
+                         name};
 }
 
 ConfiguredText::Result ConfiguredText::predict(const std::vector<Wanted>& wanted) const {
@@ -412,7 +445,8 @@ ConfiguredText::Result ConfiguredText::predict(const std::vector<Wanted>& wanted
         const formula::TextValue& value = point.values[at];
         // A closed formula has its infinity, which says that the mathematics diverges.
         const bool closed = text_.kind == TheoryText::Kind::expression;
-        if (!value.reason.empty() && !(closed && theory_->arithmetic())) {
+        if (!value.reason.empty() &&
+            !(closed && theory_->arithmetic() && std::isinf(value.value))) {
           if (k >= w.given && !closed) continue;
           std::vector<std::string>& list = missing[value.reason];
           std::string place =

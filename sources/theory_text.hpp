@@ -33,6 +33,9 @@ bool theory_text_needed(const Configuration& c);
 /// @brief Series of [theory.series], in the order of the configuration.
 std::vector<std::string> theory_text_series(const Configuration& c);
 
+/// @brief Names that the formulas of the theory need from outside, in rising order.
+std::vector<std::string> theory_text_names(const Configuration& c);
+
 /// @brief The theory of a configuration, read and compiled.
 class ConfiguredText {
  public:

@@ -558,6 +558,10 @@ const std::vector<Option>& all_options() {
        "--port N",
        "serve the page at this port, 1 to 65535 (default: one that is free)",
        [](Options& o, const std::string& v) { o.port = number("--port", v, 1, kLastPort); }},
+      {explore,
+       "--allow-commands",
+       "Simulate here may start the programs that the configuration names",
+       enter<&Options::allow_commands>},
       {json, "--json", "print one JSON object and nothing else", enter<&Options::json>},
       {always, "--quiet", "no progress, no remarks", enter<&Options::quiet>},
   };

@@ -166,6 +166,17 @@ void require_formula(const Configuration& c) {
   }
 }
 
+/// Refuses programs, which a configuration from elsewhere may name.
+void require_no_command(const Configuration& c) {
+  for (const char* key : {"theory.command", "simulation.command"}) {
+    if (!c.declares(key) || !c.has(key)) continue;
+    throw Error(ErrorKind::input,
+                "the simulation is a command of the configuration: read it, then start `attica "
+                "explore` with --allow-commands",
+                key);
+  }
+}
+
 /// A folder that goes away with this object.
 struct ScratchFolder {
   fs::path path;
@@ -189,6 +200,7 @@ struct ScratchFolder {
 Subject::Subject(const Options& options, const Registry& registry)
     : registry_(registry),
       accept_edits_(options.accept_edits),
+      allow_commands_(options.allow_commands),
       request_{.target = options.target, .preset = options.preset, .overrides = options.overrides} {
   const bool is_run = fs::exists(fs::path(options.target) / "run.json");
   Json overlays = Json::array();
@@ -255,6 +267,7 @@ ConfigurationRequest Subject::request_at(const Json& values) const {
 
 Work Subject::work_at(const Json& values) const {
   CheckedConfiguration checked = read_configuration(request_at(values), registry_);
+  if (checked.study->defined_by != nullptr) require_formula(checked.values);
   checked.values.shared = shared_;
   return prepare(std::move(checked));
 }
@@ -304,7 +317,9 @@ std::string Subject::figure(const Json& values, const Json& overlays) const {
 
 std::vector<std::string> Subject::simulation(const Json& values) const {
   const ConfigurationRequest request = request_at(values);
-  require_simulable(prepare(read_configuration(request, registry_)));
+  CheckedConfiguration checked = read_configuration(request, registry_);
+  if (!allow_commands_) require_no_command(checked.values);
+  require_simulable(prepare(std::move(checked)));
   std::vector<std::string> words{request.target};
   if (!request.preset.empty()) words.insert(words.end(), {"--preset", request.preset});
   for (const Override& o : request.overrides) words.insert(words.end(), {"--set", o.assignment});
@@ -347,7 +362,9 @@ Subject::Grid Subject::grid(const std::string& assignment) const {
       .target = brought ? request_.target : study_, .preset = {}, .overrides = {}};
   if (brought)
     request.text = "x = \"none\"\n[theory]\nexpression = \"0\"\n[sweep]\n" + name + " = [0.0]\n";
+  bool known = false;
   for (const Json& parameter : description_.at("parameters")) {
+    known = known || parameter.at("key") == key;
     if (parameter.at("key") == "sweep." + name)
       throw invalid_parameter(
           "--grid", assignment, "a scalar of [model] or [sim] that is not swept");
@@ -356,7 +373,8 @@ Subject::Grid Subject::grid(const std::string& assignment) const {
       {"--grid " + assignment, "sweep." + name + assignment.substr(equals)});
   const CheckedConfiguration c = read_configuration(request, registry_);
   for (const SweptScalar& swept : c.swept) {
-    if (swept.key != key) continue;
+    // Keys of [sim] of a user's configuration are free ones in this one.
+    if (swept.key != key && !(brought && known)) continue;
     Grid grid{.key = key, .values = {}};
     for (const Value& value : swept.values) grid.values.push_back(to_toml(value));
     return grid;

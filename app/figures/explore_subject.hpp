@@ -34,7 +34,7 @@ class Subject {
   /// @brief The study's figure as SVG: its theory at these values, and the curves of overlays.
   std::string figure(const Json& values, const Json& overlays) const;
   /// @brief The words after `attica run` that simulate at these values, once it is known that they
-  /// can be. @throws Error of kind input if they cannot
+  /// can be. @throws Error of kind input if they cannot, or start a program that is not allowed
   std::vector<std::string> simulation(const Json& values) const;
   /// @brief Points of a table (docs/own.md) or of a run folder: {label, series}, each series as
   /// `attica theory --json` has it, with sem, and with theory and margin where they were compared.
@@ -55,6 +55,7 @@ class Subject {
 
   const Registry& registry_;
   bool accept_edits_;
+  bool allow_commands_;
   ConfigurationRequest request_;  ///< theory at the start
   std::string study_;
   std::vector<std::string> x_names_;  ///< of the curves

@@ -70,6 +70,7 @@ struct Options {
   std::vector<std::string> overlays;            ///< explore: tables and run folders over the theory
   std::string export_file;                      ///< explore: the page as a file
   std::vector<std::string> grids;  ///< explore: "model.rho=[0.1, 0.5]", computed for the file
+  bool allow_commands = false;     ///< explore: simulations that a configuration gives as commands
   sources::TableColumns columns;   ///< judge, fit: columns of the simulation's table
   std::vector<std::string> command_line;
   bool floor = false;                   ///< fit: y = floor + C x^p

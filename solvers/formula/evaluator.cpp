@@ -14,6 +14,7 @@
 #include <map>
 #include <mutex>
 #include <numbers>
+#include <optional>
 #include <utility>
 
 #include "attica/core/error.hpp"
@@ -28,6 +29,7 @@ constexpr std::size_t kFewestNodes = 16;
 constexpr std::size_t kMostNodes = 1024;
 constexpr std::size_t kMostPairNodes = 256;  // a side
 constexpr double kTail = 12;                 // of a standard normal: beyond lie 1e-32
+constexpr double kFarTail = 37;              // beyond lies less than the smallest number
 constexpr std::size_t kIntervals = 1000;
 constexpr double kMostTerms = 1e7;
 constexpr std::uint64_t kLook = 1'000'000;  // evaluations between looks at the clock
@@ -64,6 +66,21 @@ const HermiteRule& hermite(std::size_t n) {
     rule.weight.push_back(weight[k] / total);
   }
   return rule;
+}
+
+/// tanh of many numbers: the rational approximation of Cephes (Moshier 1984) below 0.625, and
+/// 1 - 2/(exp(2x) + 1); within 2 units in the last place.
+template <class In, class Out>
+void hyperbolic_tangent(const In& x, Out&& out) {
+  constexpr double kSmall = 0.625;
+  const auto square = x * x;
+  const auto above = (-9.64399179425052238628e-1 * square - 9.92877231001918586564e1) * square -
+                     1.61468768441708447952e3;
+  const auto below =
+      ((square + 1.12811678491632931402e2) * square + 2.23548839060100448583e3) * square +
+      4.84406305325125486048e3;
+  const auto large = 1 - 2 / ((2 * x).exp() + 1);
+  out = (x.abs() < kSmall).select(x + x * square * (above / below), large);
 }
 
 double density(double z) {
@@ -106,6 +123,8 @@ struct Evaluator::Workspace {
   std::vector<double> x = {};
   std::vector<double> f = {};
   double low = 0, high = 0;  ///< ends between which x are places
+  double largest = 0;        ///< of what quadrature met, absolute
+  int looks = 0;             ///< of root: how often further zeros were looked for
 };
 
 /// An index that runs over given numbers, as long as it lives.
@@ -134,6 +153,25 @@ class Evaluator::Lanes {
   std::size_t top_;
 };
 
+/// The rounding of averages and integrals inside of one, as long as it lives: where they cancel,
+/// what is averaged is no larger than their rounding.
+class Evaluator::Noise {
+ public:
+  explicit Noise(Evaluator& e) : e_(e), outside_(e.noise_) { e_.noise_ = 0; }
+  ~Noise() { e_.noise_ = std::max(outside_, std::max(own_, e_.noise_)); }
+  Noise(const Noise&) = delete;
+  Noise& operator=(const Noise&) = delete;
+  double inside() const { return e_.noise_; }
+  /// @param absolute the average of the absolute value
+  void end(double absolute) const { own_ = kRounding * absolute; }
+
+ private:
+  static constexpr double kRounding = 4e-16;
+  Evaluator& e_;
+  double outside_;
+  mutable double own_ = 0;
+};
+
 Evaluator::Evaluator(const Sheet& sheet, const Effort& effort)
     : sheet_(sheet),
       effort_(effort),
@@ -156,8 +194,9 @@ void Evaluator::remark(const std::string& text) {
 void Evaluator::spend(std::uint64_t evaluations) {
   evaluations_ += evaluations;
   if (evaluations_ < next_look_) return;
-  next_look_ = evaluations_ + kLook;
+  next_look_ = std::min(evaluations_ + kLook, effort_.evaluations + 1);
   if (evaluations_ > effort_.evaluations) {
+    next_look_ = 0;
     throw Error(ErrorKind::numerical,
                 fmt::format("more than {} evaluations inside averages, sums and roots",
                             effort_.evaluations));
@@ -230,9 +269,7 @@ double Evaluator::scalar(int number) {
     }
     case Op::power: {
       const double a = part(0);
-      if (c.small_power == 2) return a * a;
-      if (c.small_power == 3) return a * a * a;
-      if (c.small_power == 4) return a * a * a * a;
+      if (c.small_power != 0) return small_power(a, c.small_power);
       return std::pow(a, part(1));
     }
     case Op::less:
@@ -299,8 +336,7 @@ double Evaluator::run(const std::vector<Step>& steps) const {
         continue;
       case Op::power:
         if (s.small_power != 0) {
-          const double a = top[-1];
-          top[-1] = s.small_power == 2 ? a * a : s.small_power == 3 ? a * a * a : a * a * a * a;
+          top[-1] = small_power(top[-1], s.small_power);
           continue;
         }
         break;
@@ -519,6 +555,8 @@ Evaluator::Block Evaluator::block(int number) {
         return column(0, [](const auto& a, auto&& o) { o = a.log(); });
       if (c.function == function_of_one("sqrt"))
         return column(0, [](const auto& a, auto&& o) { o = a.sqrt(); });
+      if (c.function == function_of_one("tanh"))
+        return column(0, [](const auto& a, auto&& o) { hyperbolic_tangent(a, o); });
       return one_by_one(c, [&](const Arguments& x) { return c.function(x[0]); });
     case Op::atan2:
       return one_by_one(c, [](const Arguments& x) { return std::atan2(x[0], x[1]); });
@@ -556,7 +594,8 @@ double Evaluator::at(int slot, double value, int code) {
 std::pair<double, double> Evaluator::weighted(int slot,
                                               std::span<const double> x,
                                               std::span<const double> weights,
-                                              int f) {
+                                              int f,
+                                              bool with_absolute) {
   double total = 0, absolute = 0;
   for (std::size_t first = 0; first < x.size(); first += kLanes) {
     const std::size_t n = std::min(kLanes, x.size() - first);
@@ -567,10 +606,11 @@ std::pair<double, double> Evaluator::weighted(int slot,
     if (values.many) {
       const ConstColumn v(values.all, static_cast<Eigen::Index>(n));
       total += (w * v).sum();
-      absolute += (w * v.abs()).sum();
+      if (with_absolute) absolute += (w * v.abs()).sum();
     } else {
-      total += w.sum() * values.one;
-      absolute += w.abs().sum() * std::abs(values.one);
+      const double all = w.sum();  // weights are >= 0
+      total += all * values.one;
+      absolute += all * std::abs(values.one);
     }
   }
   return {total, absolute};
@@ -579,20 +619,26 @@ std::pair<double, double> Evaluator::weighted(int slot,
 double Evaluator::normal(const Code& c) {
   Workspace& w = workspace(c);
   const int f = c.parts[0];
+  const Noise noise(*this);
   if (!w.adaptive) {
     std::size_t n = std::max(kFewestNodes, w.nodes / 2);
     auto average = [&](std::size_t nodes) {
       const HermiteRule& rule = hermite(nodes);
       return weighted(c.slot, rule.x, rule.weight, f);
     };
-    double before = average(n).first;
+    auto [before, absolute_before] = average(n);
     double change_before = std::numeric_limits<double>::infinity();
     while (n < kMostNodes) {
       n *= 2;
       const auto [now, absolute] = average(n);
       const double change = std::abs(now - before);
-      if (change <= effort_.tolerance * absolute && (absolute > 0 || n >= 8 * kFewestNodes)) {
+      // Of 1/z the average is zero by symmetry only: that of the absolute value grows with n.
+      constexpr double kSettled = 0.05;
+      const bool settled = std::abs(absolute - absolute_before) <= kSettled * absolute;
+      if (settled && (change <= noise.inside() || (change <= effort_.tolerance * absolute &&
+                                                   (absolute > 0 || n >= 8 * kFewestNodes)))) {
         w.nodes = n;
+        noise.end(absolute);
         return effort_.half ? before : now;
       }
       // Of a smooth function the error falls by ever larger factors; of one with a kink by two or
@@ -601,16 +647,33 @@ double Evaluator::normal(const Code& c) {
       if (n >= 8 * kFewestNodes && change > kSlow * change_before) break;
       change_before = change;
       before = now;
+      absolute_before = absolute;
     }
     w.adaptive = true;
   }
-  return adaptive_normal(c.slot, f, w, c);
+  return weighed_by_density([&](double z) { return at(c.slot, z, f); }, w, c);
 }
 
-double Evaluator::adaptive_normal(int slot, int f, Workspace& w, const Code& c) {
-  static constexpr std::array<double, 9> kBreaks = {-kTail, -6, -3, -1, 0, 1, 3, 6, kTail};
-  return quadrature(
-      [&](double z) { return density(z) * at(slot, z, f); }, -kTail, kTail, kBreaks, w, c);
+double Evaluator::weighed_by_density(const std::function<double(double)>& f,
+                                     Workspace& w,
+                                     const Code& c) {
+  static constexpr std::array<double, 9> kNear = {-kTail, -6, -3, -1, 0, 1, 3, 6, kTail};
+  static constexpr std::array<double, 15> kFar = {
+      -kFarTail, -29, -20, -kTail, -6, -3, -1, 0, 1, 3, 6, kTail, 20, 29, kFarTail};
+  const auto g = [&](double z) { return density(z) * f(z); };
+  // What lies beyond an end is of the size of what stands there, unless f grows as the density
+  // falls.
+  const auto ends = [&](double tail) { return std::max(std::abs(g(-tail)), std::abs(g(tail))); };
+  const double small = 1e-3 * effort_.tolerance;
+  const double value = quadrature(g, -kTail, kTail, kNear, w, c);
+  if (!(ends(kTail) > small * w.largest)) return value;
+  const double longer = quadrature(g, -kFarTail, kFarTail, kFar, w, c);
+  if (!(ends(kFarTail) <= small * w.largest)) {
+    fail(c,
+         "the average has no value: the formula grows as fast as the normal density falls, or "
+         "faster");
+  }
+  return longer;
 }
 
 double Evaluator::normal_pair(const Code& c) {
@@ -619,6 +682,7 @@ double Evaluator::normal_pair(const Code& c) {
   const double rest = std::sqrt((1 - rho) * (1 + rho));
   Workspace& w = workspace(c);
   const int f = c.parts[1];
+  const Noise noise(*this);
   if (!w.adaptive) {
     const auto average = [&](std::size_t nodes) {
       const HermiteRule& rule = hermite(nodes);
@@ -638,30 +702,27 @@ double Evaluator::normal_pair(const Code& c) {
     while (n < kMostPairNodes) {
       n *= 2;
       const auto [now, absolute] = average(n);
-      if (std::abs(now - before) <= effort_.tolerance * absolute) {
+      const double change = std::abs(now - before);
+      if (change <= effort_.tolerance * absolute || change <= noise.inside()) {
         w.nodes = n;
+        noise.end(absolute);
         return effort_.half ? before : now;
       }
       before = now;
     }
     w.adaptive = true;
   }
-  static constexpr std::array<double, 9> kBreaks = {-kTail, -6, -3, -1, 0, 1, 3, 6, kTail};
   if (!w.inner) w.inner = std::make_unique<Workspace>();
   const auto inner = [&](double z) {
-    values_[static_cast<std::size_t>(c.slot)] = z;
-    return quadrature(
+    return weighed_by_density(
         [&](double u) {
           values_[static_cast<std::size_t>(c.slot)] = z;
-          return density(u) * at(c.slot2, rho * z + rest * u, f);
+          return at(c.slot2, rho * z + rest * u, f);
         },
-        -kTail,
-        kTail,
-        kBreaks,
         *w.inner,
         c);
   };
-  return quadrature([&](double z) { return density(z) * inner(z); }, -kTail, kTail, kBreaks, w, c);
+  return weighed_by_density(inner, w, c);
 }
 
 double Evaluator::quadrature(const std::function<double(double)>& f,
@@ -674,6 +735,7 @@ double Evaluator::quadrature(const std::function<double(double)>& f,
   if (!w.intervals) check_gsl(GSL_ENOMEM, "quadrature");
   double where = kNone;  // not finite there
   double largest = 0;
+  const Noise noise(*this);
   GslFunction function([&](double x) {
     const double value = f(x);
     if (!std::isfinite(value)) where = x;
@@ -709,11 +771,13 @@ double Evaluator::quadrature(const std::function<double(double)>& f,
   }
   function.rethrow();
   if (!std::isnan(where)) fail(c, fmt::format("the formula is not finite at {}", where));
+  w.largest = largest;
   const double width = std::isfinite(b - a) ? b - a : 1;
   const double scale = std::max(std::abs(value), largest * width);
   // Short of the tolerance by rounding is no failure: the second evaluation tells the error.
   constexpr double kUseless = 1e-5;
-  if (!std::isfinite(value) || !(error <= kUseless * scale)) {
+  noise.end(scale);
+  if (!std::isfinite(value) || !(error <= std::max(kUseless * scale, width * noise.inside()))) {
     fail(c,
          fmt::format("quadrature does not converge ({}); value {:.3g}, error {:.2g}",
                      gsl_strerror(code),
@@ -737,7 +801,7 @@ double Evaluator::integral(const Code& c) {
 double Evaluator::mean(const Code& c) {
   const Numbers& list = lists_[static_cast<std::size_t>(c.size)];
   if (list.values.empty()) fail(c, "the list is empty");
-  return weighted(c.slot, list.values, list.weights, c.parts[0]).first / list.total_weight;
+  return weighted(c.slot, list.values, list.weights, c.parts[0], false).first / list.total_weight;
 }
 
 double Evaluator::sum(const Code& c) {
@@ -761,7 +825,7 @@ double Evaluator::sum(const Code& c) {
   for (double k = first; k <= last;) {
     std::size_t n = 0;
     for (; n < kLanes && k <= last; ++n, ++k) index[n] = k;
-    total += weighted(c.slot, {index.data(), n}, {kOnes.data(), n}, c.parts[2]).first;
+    total += weighted(c.slot, {index.data(), n}, {kOnes.data(), n}, c.parts[2], false).first;
   }
   return total;
 }
@@ -799,6 +863,27 @@ double Evaluator::root(const Code& c) {
   if (high == 0) return b;
   if ((low < 0) == (high < 0)) {
     fail(c, fmt::format("no change of sign: {:.6g} at {}, {:.6g} at {}", low, a, high, b));
+  }
+  // A root that is one of several is told; the first calls are looked at.
+  Workspace& w = workspace(c);
+  constexpr int kLooks = 8, kParts = 17;
+  if (w.looks < kLooks) {
+    ++w.looks;
+    int changes = 0;
+    double before = low;
+    for (int k = 1; k <= kParts; ++k) {
+      const double here = k == kParts ? high : at(c.slot, a + (b - a) * k / kParts, f);
+      if (std::isnan(here) || here == 0) continue;
+      if ((here < 0) != (before < 0)) ++changes;
+      before = here;
+    }
+    if (changes > 1)
+      remark(
+          fmt::format("{}: several changes of sign between {:.6g} and {:.6g}; one of the zeros "
+                      "was taken",
+                      c.text,
+                      a,
+                      b));
   }
   const double close = std::max((effort_.half ? 1 : 1e-3) * effort_.tolerance, 4e-16);
   std::uintmax_t steps = 200;
@@ -949,6 +1034,10 @@ double Evaluator::slope(const Code& c) {
                   scale;
   } catch (...) {
     values_[slot] = here;
+    for (const int number : c.definitions) {
+      if (static_cast<std::size_t>(number) < defined_with_.size())
+        defined_with_[static_cast<std::size_t>(number)].reset();
+    }
     throw;
   }
   values_[slot] = here;
@@ -1016,9 +1105,20 @@ void Evaluator::prepare() {
     if (!w) continue;
     w->nodes = kFewestNodes;
     w->adaptive = false;
+    w->looks = 0;
   }
+  defined_with_.resize(sheet_.definitions().size());
   for (const int number : sheet_.order()) {
-    if (!sheet_.definitions()[static_cast<std::size_t>(number)].moves) define(number);
+    const Sheet::Definition& d = sheet_.definitions()[static_cast<std::size_t>(number)];
+    if (d.moves) continue;
+    // Long lists are made once for all places that they do not depend on.
+    std::optional<std::vector<double>>& with = defined_with_[static_cast<std::size_t>(number)];
+    std::vector<double> needs;
+    for (const int slot : d.needs) needs.push_back(values_[static_cast<std::size_t>(slot)]);
+    if (with == needs) continue;
+    with.reset();
+    define(number);
+    with = std::move(needs);
   }
 }
 

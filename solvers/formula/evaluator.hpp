@@ -4,7 +4,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,7 +31,8 @@ struct Effort {
 ///
 /// Gauss-Hermite nodes are doubled from 16 until the average changes by less than the tolerance
 /// times the average of the absolute value; where 1024 do not suffice, or the error falls too
-/// slowly for a smooth function, quadrature is adaptive on [-12, 12] (GSL QAGP). Integrals: QAGS,
+/// slowly for a smooth function, quadrature is adaptive on [-12, 12], or on [-37, 37] if the
+/// formula grows (GSL QAGP). Integrals: QAGS,
 /// QAGI. Roots: TOMS 748. Minimisers: a grid, then the zero of the derivative, or Brent's method
 /// where no rule gives the derivative.
 class Evaluator {
@@ -65,6 +68,7 @@ class Evaluator {
     const double* all = nullptr;
   };
   class Lanes;
+  class Noise;
 
   double scalar(int code);
   double run(const std::vector<Step>& steps) const;
@@ -86,7 +90,8 @@ class Evaluator {
   double root(const Code& c);
   double argmin(const Code& c);
   double slope(const Code& c);
-  double adaptive_normal(int slot, int f, Workspace& w, const Code& c);
+  /// The mean of f over a standard normal by adaptive quadrature.
+  double weighed_by_density(const std::function<double(double)>& f, Workspace& w, const Code& c);
   double quadrature(const std::function<double(double)>& f,
                     double a,
                     double b,
@@ -98,7 +103,8 @@ class Evaluator {
   std::pair<double, double> weighted(int slot,
                                      std::span<const double> x,
                                      std::span<const double> weights,
-                                     int f);
+                                     int f,
+                                     bool with_absolute = true);
   double element(const Code& c, double index) const;
   [[noreturn]] void fail(const Code& c, const std::string& what) const;
   void remark(const std::string& text);
@@ -113,6 +119,8 @@ class Evaluator {
     double total_weight = 0;
   };
   std::vector<Numbers> lists_;
+  /// Of every definition, the numbers with which it was evaluated last.
+  std::vector<std::optional<std::vector<double>>> defined_with_;
   std::vector<std::unique_ptr<Workspace>> workspaces_;
   std::vector<std::unique_ptr<double[]>> room_;  ///< of blocks, a stack
   std::size_t top_ = 0;
@@ -120,6 +128,7 @@ class Evaluator {
   const double* lane_ = nullptr;
   std::size_t lanes_ = 0;
   std::uint64_t evaluations_ = 0;
+  double noise_ = 0;  ///< rounding of the averages and integrals so far, inside of the present one
   std::uint64_t next_look_ = 0;
   std::chrono::steady_clock::time_point begin_;
   std::vector<std::string> remarks_;

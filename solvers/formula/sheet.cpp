@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "attica/core/error.hpp"
@@ -53,6 +54,23 @@ std::string head(const Syntax& node) {
 }
 
 }  // namespace
+
+double small_power(double x, int power) {
+  switch (power) {
+    case 2:
+      return x * x;
+    case 3:
+      return x * x * x;
+    case 4:
+      return x * x * x * x;
+    case kRootPower:
+      return std::sqrt(x);
+    case kInverseRootPower:
+      return 1 / std::sqrt(x);
+    default:
+      return 1 / x;
+  }
+}
 
 void Sheet::require_name(const std::string& name, const std::string& where) const {
   if (!is_formula_name(name))
@@ -263,6 +281,12 @@ Sheet::Compiled Sheet::compile(const Syntax& node, Compiling& c) {
   code.careful = made.careful;
   if (node.kind == Kind::negative) {
     code.op = Op::negative;
+    const Code& inner = codes_[static_cast<std::size_t>(code.parts[0])];
+    if (inner.op == Op::number) {
+      code = {.op = Op::number, .number = -inner.number};
+      made.code = add(std::move(code));
+      return made;
+    }
   } else if (node.kind == Kind::choice) {
     code.op = Op::choice;
   } else if (node.kind == Kind::operation) {
@@ -273,6 +297,11 @@ Sheet::Compiled Sheet::compile(const Syntax& node, Compiling& c) {
       for (const int n : {2, 3, 4}) {
         if (exponent.number == n) code.small_power = n;
       }
+    }
+    if (code.op == Op::power && exponent.op == Op::number) {
+      if (exponent.number == 0.5) code.small_power = kRootPower;
+      if (exponent.number == -0.5) code.small_power = kInverseRootPower;
+      if (exponent.number == -1) code.small_power = kInversePower;
     }
   } else if (node.word == "pow") {
     code.op = Op::power;
@@ -460,6 +489,13 @@ Group Sheet::compile(const std::vector<Text>& texts, const std::string& index, s
   }
   if (slots_ > kMostSlots) throw Error(ErrorKind::input, "at most 1000000 numbers in formulas");
   return group;
+}
+
+bool Sheet::exact() const {
+  return std::ranges::none_of(codes_, [](const Code& c) {
+    return c.op == Op::normal || c.op == Op::normal_pair || c.op == Op::integral ||
+           c.op == Op::root || c.op == Op::argmin || c.op == Op::slope;
+  });
 }
 
 void Sheet::require_used() const {

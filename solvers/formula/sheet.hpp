@@ -65,6 +65,12 @@ enum class Op {
   slope,
 };
 
+/// Powers that are computed without the general function, besides 2, 3 and 4.
+constexpr int kRootPower = 5;         ///< 0.5
+constexpr int kInverseRootPower = 6;  ///< -0.5
+constexpr int kInversePower = 7;      ///< -1
+double small_power(double x, int power);
+
 /// A compiled node; its parts are numbers of other nodes.
 struct Code {
   Op op = Op::number;
@@ -72,7 +78,7 @@ struct Code {
   int slot = -1;        ///< variable, first element of an array, number of a list, name bound
   int slot2 = -1;       ///< second name bound
   int size = 0;         ///< elements of an array
-  int small_power = 0;  ///< 2, 3, 4: of a variable, as products
+  int small_power = 0;  ///< 2, 3, 4: of a variable, as products; or one of the above
   double (*function)(double) = nullptr;
   std::vector<int> parts = {};
   bool careful = false;               ///< holds a binder: evaluated only where its value is needed
@@ -149,6 +155,9 @@ class Sheet {
     std::vector<int> definitions = {};  ///< on which it depends, in order
   };
   const std::vector<Code>& codes() const { return codes_; }
+  /// @brief Whether all values are arithmetic, sums and means of lists: the same at half the
+  /// effort.
+  bool exact() const;
   const std::vector<Definition>& definitions() const { return definitions_; }
   /// @brief Definitions that formulas use, each after those it needs.
   const std::vector<int>& order() const { return order_; }

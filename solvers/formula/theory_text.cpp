@@ -101,10 +101,11 @@ struct TextTheory::Compiled {
   std::vector<std::pair<std::string, Group>> more_starts;
   Group next_one, next_each;
   std::optional<Group> event;
-  Group series;
+  std::vector<Group> series;  ///< one formula each
   std::vector<Group> conditions;
   std::optional<Group> choose;
-  bool exact = true;  ///< nothing but arithmetic: no second evaluation is needed
+  bool exact = true;   ///< nothing but arithmetic: no second evaluation is needed
+  bool halves = true;  ///< values differ at half the effort
 
   Compiled(const TheoryText& t, const std::vector<std::string>& s, const Effort& e)
       : text(t), scalars(s), effort(e) {
@@ -123,14 +124,13 @@ struct TextTheory::Compiled {
                   text.where + ".series");
     if (text.kind == TheoryText::Kind::flow || text.kind == TheoryText::Kind::map) compile_flow();
     if (text.kind == TheoryText::Kind::solve) compile_solve();
-    std::vector<Text> texts;
     for (const auto& [name, formula] : text.series) {
       series_names.push_back(name);
-      texts.push_back({series_where(name), formula});
+      series.push_back(sheet.compile({{series_where(name), formula}}));
     }
-    series = sheet.compile(texts);
     sheet.require_used();
     exact = sheet.states() == 0;
+    halves = !sheet.exact();
   }
 
   std::string series_where(const std::string& name) const {
@@ -320,13 +320,8 @@ struct TextTheory::Compiled {
   /// The series with fine and half effort, where the numbers and states were set.
   TextPoint values(Evaluator& fine, Evaluator* half) const {
     TextPoint point;
-    const std::size_t n = series_names.size();
-    std::vector<double> a(n), b(n);
-    for (std::size_t k = 0; k < n; ++k) {
-      Group one = series;
-      one.roots = {series.roots[k]};
-      one.steps = {series.steps[k]};
-      one.where = {series.where[k]};
+    point.values.reserve(series.size());
+    for (const Group& one : series) {
       TextValue value;
       try {
         value.value = fine.value(one);
@@ -496,7 +491,8 @@ Trajectory iterate(const Compiled& c,
 /// A solution of the equations, or why there is none.
 struct Solution {
   VectorXd u;
-  MatrixXd jacobian;  ///< of the residual
+  VectorXd rest;      ///< the residual there
+  MatrixXd jacobian;  ///< of the residual; empty: not known at u
   double residual = 0;
   std::size_t iterations = 0;
   double radius = 0;
@@ -563,13 +559,15 @@ class Solver {
     return (r.array().abs() / (u.array().abs().max(1e-8 * largest))).maxCoeff();
   }
 
-  MatrixXd jacobian(const VectorXd& u) const {
+  /// @param known the residual at u, for steps to one side; null: central differences
+  MatrixXd jacobian(const VectorXd& u, const VectorXd* known = nullptr) const {
     MatrixXd j(u.size(), u.size());
     VectorXd at = u;
     const double largest = u.cwiseAbs().maxCoeff();
     for (Eigen::Index k = 0; k < u.size(); ++k) {
       // Central differences; one-sided where the other side has no value.
-      const double h = 6e-6 * std::max({std::abs(u[k]), 1e-6 * largest, 1e-12});
+      const double scale = std::max({std::abs(u[k]), 1e-6 * largest, 1e-12});
+      const double h = (known != nullptr ? 2e-8 : 6e-6) * scale;
       const auto value = [&](double step) -> VectorXd {
         at[k] = u[k] + step;
         VectorXd r = VectorXd::Constant(u.size(), std::numeric_limits<double>::quiet_NaN());
@@ -580,7 +578,12 @@ class Solver {
         at[k] = u[k];
         return r;
       };
-      const VectorXd above = value(h), below = value(-h);
+      const VectorXd above = value(h);
+      if (known != nullptr && above.allFinite()) {
+        j.col(k) = (above - *known) / h;
+        continue;
+      }
+      const VectorXd below = value(-h);
       if (above.allFinite() && below.allFinite()) {
         j.col(k) = (above - below) / (2 * h);
       } else {
@@ -591,18 +594,28 @@ class Solver {
     return j;
   }
 
+  static VectorXd solved(const MatrixXd& j, const VectorXd& r) {
+    if (j.size() == 1) return r / j(0, 0);
+    return j.fullPivLu().solve(r);
+  }
+
   /// One step of Newton; empty where it has no use.
   std::optional<VectorXd> newton(const VectorXd& u, const VectorXd& r) const {
-    const MatrixXd j = jacobian(u);
+    const MatrixXd j = jacobian(u, &r);
     if (!j.allFinite()) return std::nullopt;
-    VectorXd next = u - j.fullPivLu().solve(r);
+    VectorXd next = u - solved(j, r);
     if (!next.allFinite() || !inside(next)) return std::nullopt;
     return next;
   }
 
-  double growth(const VectorXd& u, double& radius) const {
-    const MatrixXd map = jacobian(u) + MatrixXd::Identity(u.size(), u.size());
-    if (!map.allFinite()) return 0;
+  /// The largest real part of the map's eigenvalues, from the Jacobian of the residual.
+  static double growth(const MatrixXd& j, double& radius) {
+    if (!j.allFinite()) return 0;
+    const MatrixXd map = j + MatrixXd::Identity(j.rows(), j.cols());
+    if (map.size() == 1) {
+      radius = std::abs(map(0, 0));
+      return map(0, 0);
+    }
     const Eigen::VectorXcd values = map.eigenvalues();
     radius = values.cwiseAbs().maxCoeff();
     return values.real().maxCoeff();
@@ -623,7 +636,10 @@ class Solver {
       if (!r.allFinite())
         throw Error(ErrorKind::numerical, fmt::format("no finite iterate ({})", shown(s.u)));
       const double now = size(r, s.u);
-      if (now <= kDone) return;
+      if (now <= kDone) {
+        s.rest = r;
+        return;
+      }
       falling = now < before ? falling + 1 : 0;
       if (falling >= 2 && now < kNear && s.iterations >= newton_from) {
         VectorXd u = s.u, rest = r;
@@ -649,9 +665,14 @@ class Solver {
           }
         }
         double radius = 0;
-        if (converged && growth(u, radius) <= 1 + 1e-6) {
-          s.u = u;
-          return;
+        if (converged) {
+          MatrixXd j = jacobian(u);
+          if (growth(j, radius) <= 1 + 1e-6) {
+            s.u = u;
+            s.rest = rest;
+            s.jacobian = std::move(j);
+            return;
+          }
         }
         newton_from = s.iterations + 10;
       }
@@ -717,36 +738,51 @@ class Solver {
     }
     for (std::size_t k = 0; k < n; ++k)
       s.u[static_cast<Eigen::Index>(k)] = gsl_vector_get(solver->x, k);
-    if (code == GSL_EBADFUNC)
-      s.reason = fmt::format("the equations have no finite value on the way ({}{})",
-                             shown(s.u),
-                             called.why.empty() ? "" : "; " + called.why);
+    if (code != GSL_EBADFUNC) return;
+    if (s.iterations <= 1 && called.why.empty() && residual(s.u, e_).allFinite()) {
+      s.reason = fmt::format(
+          "no step from the starting values: the equations have no slope there ({})", shown(s.u));
+      return;
+    }
+    s.reason = fmt::format("the equations have no finite value on the way ({}{})",
+                           shown(s.u),
+                           called.why.empty() ? "" : "; " + called.why);
   }
 
   /// Newton's steps as long as they shrink the residual, and what is to be told of the end.
   void polish(Solution& s) {
-    constexpr double kConverged = 1e-9;
-    VectorXd r = residual(s.u, e_);
-    for (int step = 0; step < 20; ++step) {
+    constexpr double kConverged = 1e-9, kDone = 1e-13;
+    VectorXd r = s.rest.size() > 0 ? s.rest : residual(s.u, e_);
+    for (int step = 0; step < 20 && !(fixed_ && size(r, s.u) <= kDone); ++step) {
       const auto next = newton(s.u, r);
       if (!next) break;
       const VectorXd rest = residual(*next, e_);
       if (!rest.allFinite() || !(rest.norm() < r.norm())) break;
       s.u = *next;
       r = rest;
+      s.jacobian.resize(0, 0);
     }
-    s.jacobian = jacobian(s.u);
+    s.rest = r;
+    if (s.jacobian.size() == 0) s.jacobian = jacobian(s.u);
     if (!s.jacobian.allFinite()) {
       s.reason = fmt::format("the equations have no derivative at the solution ({})", shown(s.u));
       return;
     }
-    const VectorXd step = s.jacobian.fullPivLu().solve(r);
+    auto lu = s.jacobian.fullPivLu();
+    constexpr double kSingular = 1e-11;
+    lu.setThreshold(kSingular);
+    if (s.u.size() > 1 && !lu.isInvertible()) {
+      s.reason = fmt::format("the equations do not fix the solution: it may move along a line ({})",
+                             shown(s.u));
+      return;
+    }
+    const VectorXd step = lu.solve(r);
     s.residual = fixed_ ? size(r, s.u) : size(step, s.u);
     if (!(s.residual <= kConverged) && !(r.cwiseAbs().maxCoeff() <= 1e-14)) {
       s.reason = fmt::format("not converged: residual {:.2g} ({})", s.residual, shown(s.u));
       return;
     }
-    if (fixed_) growth(s.u, s.radius);
+    if (fixed_) growth(s.jacobian, s.radius);
   }
 
   const Compiled& c_;
@@ -860,6 +896,7 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
 
   // Solve: given places first, along `follow` where that is asked for; then the others, each from
   // the solution that lies before it.
+  std::vector<std::string> remarks;
   const bool follows = !c.text.follow.empty();
   const bool down = c.text.follow.starts_with("-");
   std::vector<const Group*> starts{&c.start_one};
@@ -872,6 +909,7 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
     std::string reason;
     try {
       for (Evaluator* e : {&fine, &half}) {
+        if (e == &half && !c.halves) continue;
         c.set(*e, places[k]);
         e->prepare();
       }
@@ -902,14 +940,27 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
       }
       if (c.choose && solutions.size() > 1) {
         std::size_t best = 0;
-        double lowest = std::numeric_limits<double>::infinity();
-        for (std::size_t s = 0; s < solutions.size(); ++s) {
-          c.set_states(fine, solutions[s].second.u);
-          const double value = fine.value(*c.choose);
-          if (value < lowest) {
-            lowest = value;
-            best = s;
+        std::vector<double> depths;
+        for (const auto& [number, solution] : solutions) {
+          c.set_states(fine, solution.u);
+          depths.push_back(fine.value(*c.choose));
+          if (std::isnan(depths.back())) {
+            throw Error(ErrorKind::numerical,
+                        fmt::format("{} is not a number at one of {} solutions ({})",
+                                    c.choose->where[0],
+                                    solutions.size(),
+                                    c.shown(fine)));
           }
+          if (depths.back() < depths[best]) best = depths.size() - 1;
+        }
+        constexpr double kEqual = 1e-9;
+        if (std::ranges::count_if(depths, [&](double d) {
+              return d - depths[best] <= kEqual * std::max(1.0, std::abs(depths[best]));
+            }) > 1) {
+          const std::string text =
+              fmt::format("{} is the same at several solutions; the first of them was taken",
+                          c.choose->where[0]);
+          if (std::ranges::find(remarks, text) == remarks.end()) remarks.push_back(text);
         }
         solutions = {std::move(solutions[best])};
       }
@@ -923,11 +974,13 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
         c.set_states(fine, solution.u);
         // With half the nodes the equations have another residual, and so another solution.
         const auto lu = solution.jacobian.fullPivLu();
-        const VectorXd moved = solution.u - lu.solve(solver.residual(solution.u, half));
-        const VectorXd sharper = solution.u - lu.solve(solver.residual(solution.u, fine));
+        const VectorXd sharper = solution.u - lu.solve(solution.rest);
+        if (c.halves) {
+          const VectorXd moved = solution.u - lu.solve(solver.residual(solution.u, half));
+          c.set_states(half, moved);
+        }
         c.set_states(fine, solution.u);
-        c.set_states(half, moved);
-        TextPoint point = c.values(fine, &half);
+        TextPoint point = c.values(fine, c.halves ? &half : nullptr);
         c.set_states(fine, sharper);
         const TextPoint other = c.values(fine, nullptr);
         for (std::size_t y = 0; y < n; ++y) {
@@ -974,41 +1027,60 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
       }
     }
   }
-  return {std::move(all), fine.remarks()};
+  remarks.insert(remarks.end(), fine.remarks().begin(), fine.remarks().end());
+  return {std::move(all), std::move(remarks)};
+}
+
+std::vector<Text> formulas_of(const TheoryText& text) {
+  std::vector<Text> all;
+  const std::string section = text.where + (text.kind == TheoryText::Kind::flow    ? ".flow"
+                                            : text.kind == TheoryText::Kind::map   ? ".map"
+                                            : text.kind == TheoryText::Kind::solve ? ".solve"
+                                                                                   : "");
+  const auto add = [&](const std::string& where, const Texts& texts) {
+    for (const auto& [name, formula] : texts) all.push_back({where + "." + name, formula});
+  };
+  const bool closed = text.kind == TheoryText::Kind::expression;
+  const bool one = text.series.size() == 1 && text.series.front().first == "y";
+  add(text.where + ".let", text.let);
+  if (closed && one) {
+    all.push_back({text.where + ".expression", text.series.front().second});
+  } else {
+    add(text.where + (closed ? ".expression" : ".series"), text.series);
+  }
+  add(section + ".start", text.start);
+  add(section + (text.kind == TheoryText::Kind::map ? ".next" : ".rate"), text.rate);
+  add(section + ".unknowns", text.unknowns);
+  add(section + ".fixed", text.fixed);
+  add(section + ".zero", text.zero);
+  add(section + ".domain", text.domain);
+  for (const auto& [start, texts] : text.starts) add(section + ".starts." + start, texts);
+  if (!text.event.empty()) all.push_back({section + ".event", text.event});
+  constexpr std::string_view kLowest = "lowest ";
+  if (text.choose.starts_with(kLowest))
+    all.push_back({section + ".choose", text.choose.substr(kLowest.size())});
+  return all;
 }
 
 std::vector<std::string> needed_names(const TheoryText& text) {
   std::set<std::string> needed, defined;
   const auto base = [](const std::string& name) { return name.substr(0, name.find('[')); };
-  const auto read = [&](const std::string& formula, const std::string& except = {}) {
-    if (formula.empty()) return;
-    for (const std::string& name : parse({text.where, formula}).names()) {
+  const auto read = [&](const Text& formula, const std::string& except) {
+    if (formula.formula.empty()) return;
+    for (const std::string& name : parse(formula).names()) {
       if (name != except) needed.insert(name);
     }
   };
-  for (const Texts* texts : {&text.let,
-                             &text.series,
-                             &text.start,
-                             &text.rate,
-                             &text.unknowns,
-                             &text.fixed,
-                             &text.zero,
-                             &text.domain}) {
-    for (const auto& [name, formula] : *texts) read(formula, text.index);
-  }
-  for (const auto& [start, texts] : text.starts) {
-    for (const auto& [name, formula] : texts) read(formula);
-  }
+  for (const Text& formula : formulas_of(text)) read(formula, text.index);
   for (const ListText& list : text.lists) {
-    for (const std::string& formula : {list.value, list.weight}) read(formula, list.index);
+    read({list.where + ".value", list.value}, list.index);
+    read({list.where + ".weight", list.weight}, list.index);
     if (!list.index.empty()) {
-      read(list.from);
-      read(list.to);
+      read({list.where + ".from", list.from}, {});
+      read({list.where + ".to", list.to}, {});
     }
     defined.insert(list.name);
   }
-  read(text.event);
-  if (text.choose.starts_with("lowest ")) read(text.choose.substr(7));
   if (!text.time.empty()) needed.insert(text.time);
   if (!text.follow.empty())
     needed.insert(text.follow.starts_with("-") ? text.follow.substr(1) : text.follow);

@@ -99,6 +99,9 @@ class TextTheory {
   std::unique_ptr<Compiled> compiled_;
 };
 
+/// @brief All formulas of a theory but those of its lists, each with the key at which it stands.
+std::vector<Text> formulas_of(const TheoryText& text);
+
 /// @brief Names that formulas of a theory need from outside, which are no definitions, states,
 /// unknowns or bound names: what must be scalars.
 std::vector<std::string> needed_names(const TheoryText& text);

@@ -66,7 +66,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const std::string& name : needed_names(text)) {
       if (name.empty()) std::abort();
     }
-    constexpr Effort kLittle{.evaluations = 20'000};
+    constexpr Effort kLittle{.evaluations = 4'000};
     const TextTheory theory(text, {"t", "x"}, kLittle);
     const std::vector<std::vector<double>> places = {{0, 0.5}, {2, 0.5}, {3, -1}};
     const TextResult first = theory.evaluate(places, 2), second = theory.evaluate(places, 2);

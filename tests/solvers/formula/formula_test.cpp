@@ -217,6 +217,9 @@ TEST_CASE("formula: work and time are bounded, nothing travels that is not finit
   Effort little;
   little.evaluations = 100'000;
   CHECK_THROWS_WITH(value("sum(k, 1, 1e7, k)", 0, little), Contains("evaluations"));
+  little.evaluations = 1000;  // a bound is kept whatever its size
+  CHECK_THROWS_WITH(value("sum(k, 1, 2000, k)", 0, little), Contains("evaluations"));
+  CHECK(value("sum(k, 1, 100, k)", 0, little) == 5050);
   Effort quick;
   quick.seconds = 0.05;
   CHECK_THROWS_WITH(value("sum(k, 1, 1e7, sum(j, 1, 1e7, k*j))", 0, quick),
@@ -227,6 +230,42 @@ TEST_CASE("formula: work and time are bounded, nothing travels that is not finit
   // A branch that is not taken needs no value.
   CHECK(value("x > 0 ? 1 : root(y, 1, 2, y)") == 1);
   CHECK(value("normal(z, z^2 >= 0 ? z^2 : root(y, 1, 2, y + z^2))") == Approx(1).epsilon(1e-12));
+}
+
+TEST_CASE("formula: averages whose weight lies far out, cancels, or has no value",
+          "[solvers][formula]") {
+  // E exp(a z) = exp(a^2/2), of weight about z = a.
+  CHECK(value("normal(z, exp(20*z))") == Approx(std::exp(200)).epsilon(1e-9));
+  CHECK(value("normal(z, exp(0.4*z^2))") == Approx(1 / std::sqrt(0.2)).epsilon(1e-9));
+  CHECK(value("normal(z, max(0, exp(15*z) - 1))") == Approx(std::exp(112.5)).epsilon(1e-9));
+  for (const char* none : {"normal(z, exp(z^2/2))",
+                           "normal(z, exp(z^2))",
+                           "normal(z, w, 0.3, exp(z^2 + 0*w))",
+                           "normal(z, 1/z)"}) {
+    INFO(none);
+    CHECK_THROWS(value(none));
+  }
+  // Zero by symmetry, inside of another average: its rounding has no average of its own.
+  CHECK(value("normal(z, normal(w, tanh(z*w*x)))") == Approx(0).margin(1e-12));
+  CHECK(value("normal(z, normal(w, w*cosh(z)))") == Approx(0).margin(1e-12));
+  CHECK(value("integral(u, 0, 1, normal(w, sinh(u*w)))") == Approx(0).margin(1e-12));
+}
+
+TEST_CASE("formula: one zero of several is told", "[solvers][formula]") {
+  const auto remarks = [](const std::string& text) {
+    Sheet sheet;
+    const int slot = sheet.scalar("x");
+    const Group group = sheet.compile({{"formula", text}});
+    Evaluator e(sheet, {});
+    e[slot] = 0.7;
+    e.prepare();
+    e.value(group);
+    return e.remarks();
+  };
+  REQUIRE(remarks("root(y, -3, 3, y^3 - x*y)").size() == 1);
+  CHECK_THAT(remarks("root(y, -3, 3, y^3 - x*y)")[0], Contains("several changes of sign"));
+  CHECK(remarks("root(y, -3, 3, y^3 + x*y - 1)").empty());
+  CHECK(remarks("root(y, 0, 1, y)").empty());
 }
 
 TEST_CASE("formula: half the effort tells the error", "[solvers][formula]") {

@@ -201,6 +201,30 @@ TEST_CASE("TextTheory: branches, the lowest, domains, and no solution", "[solver
                   .reason.empty());
 }
 
+TEST_CASE("TextTheory: solutions that are not fixed, or not told apart", "[solvers][formula]") {
+  const auto reason = [](const TheoryText& text) {
+    return all(text, {}, {{}})[0][0].values[0].reason;
+  };
+  // A line of solutions.
+  CHECK_THAT(reason(solve({{"m", "0.3"}, {"q", "0.2"}}, {{"m", "q"}, {"q", "m"}}, {{"m", "m"}})),
+             Contains("move along a line"));
+  // A start at which the equations have no slope.
+  TheoryText square = solve({{"m", "0"}}, {}, {{"m", "m"}});
+  square.zero = {{"m", "m^2 - 1"}};
+  CHECK_THAT(reason(square), Contains("no slope"));
+  square.starts = {{"1", {{"m", "2"}}}, {"2", {{"m", "-2"}}}};
+  CHECK_THAT(reason(square), Contains("2 solutions"));
+  square.choose = "lowest log(m)";
+  CHECK_THAT(reason(square), Contains("is not a number at one of 2 solutions"));
+  square.choose = "lowest m";
+  CHECK(all(square, {}, {{}})[0][0].values[0].value == Approx(-1));
+  square.choose = "lowest m^2";
+  const TextResult tie = TextTheory(square, {}).evaluate({{}}, 1);
+  CHECK(tie.points[0][0].values[0].value == Approx(1));
+  REQUIRE(tie.remarks.size() == 1);
+  CHECK_THAT(tie.remarks[0], Contains("the same at several solutions"));
+}
+
 TEST_CASE("TextTheory: the error follows the solution's sensitivity", "[solvers][formula]") {
   // Near the fold of u^2 = e a small error of e is a large one of u.
   const auto far =
@@ -243,6 +267,9 @@ TEST_CASE("TextTheory: what is refused before any work", "[solvers][formula]") {
   choose.choose = "";
   choose.follow = "z";
   refused(choose, "theory.solve.follow");
+  // A formula that cannot be read is named by its key before any other.
+  TheoryText sine = flow({{"sin", "1"}}, {{"sin", "sin"}}, {{"y", "1"}});
+  CHECK_THROWS_WITH(needed_names(sine), Contains("theory.flow.rate.sin"));
 }
 
 }  // namespace theory_text_test
