@@ -31,6 +31,7 @@ class Attica(CMakePackage):
     depends_on("cli11@2.1:")
     depends_on("openssl")
     depends_on("libarchive")
+    depends_on("zlib-api")
     depends_on("random123")
     depends_on("utf8proc")
     depends_on("cpp-httplib")

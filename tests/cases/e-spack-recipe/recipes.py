@@ -22,6 +22,7 @@ LIBRARIES = {
     "CLI/": ("CLI11", "cli11", "cli11"),
     "openssl/": ("OpenSSL", "openssl", "openssl"),
     "archive": ("LibArchive", "libarchive", "libarchive"),
+    "zlib.h": ("ZLIB", "zlib", "zlib-api"),
     "Random123/": ("Random123", "random123", "random123"),
     "utf8proc.h": ("Utf8proc", "libutf8proc", "utf8proc"),
     "httplib.h": ("CppHttplib", "cpp-httplib", "cpp-httplib"),
