@@ -1,6 +1,6 @@
 #include "attica/app/command/program.hpp"
-#include "attica/core/freed_memory.hpp"
 #include "attica/core/instructions.hpp"
+#include "attica/core/platform.hpp"
 
 namespace {
 
@@ -10,6 +10,6 @@ __attribute__((constructor(101))) void require_processor() { attica::require_ins
 }  // namespace
 
 int main(int argc, char** argv) {
-  attica::keep_freed_memory();
+  attica::platform::keep_freed_memory();
   return attica::app::program(argc, argv, attica::studies());
 }

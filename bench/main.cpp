@@ -1,9 +1,9 @@
 #include <benchmark/benchmark.h>
 
-#include "attica/core/freed_memory.hpp"
+#include "attica/core/platform.hpp"
 
 int main(int argc, char** argv) {
-  attica::keep_freed_memory();  // as in attica
+  attica::platform::keep_freed_memory();  // as in attica
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   benchmark::RunSpecifiedBenchmarks();

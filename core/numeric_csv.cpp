@@ -29,6 +29,18 @@ bool is_mistyped_number(std::string_view field) {
          field.find_first_of("0123456789") == field.find_first_not_of("+-.") && !field.empty();
 }
 
+/// Whether the first of several columns counts the rows, from 0 or 1, as an index does that a
+/// program wrote with its table.
+bool counts_rows(const Eigen::MatrixXd& values) {
+  constexpr Eigen::Index kFewest = 4;
+  if (values.rows() < kFewest || values.cols() < 2 || (values(0, 0) != 0 && values(0, 0) != 1))
+    return false;
+  for (Eigen::Index k = 1; k < values.rows(); ++k) {
+    if (values(k, 0) != values(0, 0) + static_cast<double>(k)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 MatrixFile read_matrix_file(const std::filesystem::path& path, CsvHeader header) {
@@ -95,6 +107,15 @@ MatrixFile parse_matrix(std::string_view bytes, const std::string& source, CsvHe
       Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(
           values.data(), static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(width));
   file.remarks = reader.remarks();
+  if (counts_rows(table.values)) {
+    file.remarks.push_back(fmt::format(
+        "{}: the first column{} counts the rows, {} to {}: if it is their index, take it out "
+        "(pandas: index=False)",
+        source,
+        table.columns.empty() ? "" : fmt::format(", '{}',", shortened(table.columns.front())),
+        table.values(0, 0),
+        table.values(table.values.rows() - 1, 0)));
+  }
   return file;
 }
 

@@ -12,6 +12,7 @@
 #include "attica/core/error.hpp"
 #ifdef ATTICA_WITH_ARCHIVES
 #include <archive.h>
+#include <zlib.h>
 #endif
 
 namespace attica {
@@ -335,14 +336,71 @@ void require_utf8(std::string_view text, const Refusals& refuse) {
   }
 }
 
-std::string decompressed_as(std::string_view bytes, const Refusals& refusals) {
+#ifdef ATTICA_WITH_ARCHIVES
+
+constexpr std::size_t kBlock = 1 << 16;
+
+/// What stands behind compressed data, if that is more than padding.
+void require_end(std::string_view rest, const Refusals& refusals, std::string_view compression) {
+  if (rest.find_first_not_of('\0') == std::string_view::npos) return;
+  throw refusals.of(
+      compression,
+      fmt::format("{} bytes behind the end are no such data; expected nothing else in the file",
+                  rest.size()));
+}
+
+/// gzip data, member after member. (libarchive checks neither its sums nor what follows it.)
+std::string inflated(std::string_view bytes, const Refusals& refusals, std::string_view name) {
+  struct Stream : z_stream {
+    Stream() : z_stream{} {
+      constexpr int kGzip = 16;
+      ready = inflateInit2(this, MAX_WBITS + kGzip) == Z_OK;
+    }
+    ~Stream() {
+      if (ready) inflateEnd(this);
+    }
+    Stream(const Stream&) = delete;
+    Stream& operator=(const Stream&) = delete;
+    bool ready = false;
+  } stream;
+  if (!stream.ready) throw refusals.of(name, "no memory to read them");
+  std::string text;
+  std::array<Bytef, kBlock> block{};
+  std::string_view rest = bytes;
+  while (true) {
+    const std::size_t given = std::min<std::size_t>(rest.size(), 1U << 30);
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(rest.data()));  // NOLINT: C's const
+    stream.avail_in = static_cast<uInt>(given);
+    stream.next_out = block.data();
+    stream.avail_out = static_cast<uInt>(block.size());
+    const int code = ::inflate(&stream, Z_NO_FLUSH);
+    text.append(reinterpret_cast<const char*>(block.data()), block.size() - stream.avail_out);
+    rest.remove_prefix(given - stream.avail_in);
+    if (text.size() > kMostBytes) throw refusals.of(name, "more than 2 GB of text");
+    if (code == Z_STREAM_END) {
+      if (!rest.starts_with("\x1f\x8b")) break;
+      inflateReset(&stream);
+    } else if (code == Z_BUF_ERROR || (code == Z_OK && rest.empty() && stream.avail_out > 0)) {
+      throw refusals.of(name, "truncated");
+    } else if (code != Z_OK) {
+      throw refusals.of(
+          name, stream.msg == nullptr ? "damaged" : fmt::format("damaged ({})", stream.msg));
+    }
+  }
+  require_end(rest, refusals, name);
+  return text;
+}
+
+#endif
+
+std::string decompressed_once(std::string_view bytes, const Refusals& refusals) {
   const Compression* const compression = compression_of(bytes);
   if (compression == nullptr) return std::string(bytes);
 #ifdef ATTICA_WITH_ARCHIVES
   const auto refuse = [&](const std::string& why) { return refusals.of(compression->name, why); };
+  if (compression->name == "gzip") return inflated(bytes, refusals, compression->name);
   const std::unique_ptr<archive, decltype(&archive_read_free)> reader(archive_read_new(),
                                                                       archive_read_free);
-  archive_read_support_filter_gzip(reader.get());
   archive_read_support_filter_zstd(reader.get());
   archive_read_support_filter_bzip2(reader.get());
   archive_read_support_filter_xz(reader.get());
@@ -358,7 +416,7 @@ std::string decompressed_as(std::string_view bytes, const Refusals& refusals) {
   // What is no stream of that kind after all would be passed on as it is.
   if (archive_filter_count(reader.get()) < 2) throw refuse("a damaged header");
   std::string text;
-  std::array<char, 1 << 16> block{};
+  std::array<char, kBlock> block{};
   while (true) {
     const auto got = archive_read_data(reader.get(), block.data(), block.size());
     if (got < 0) throw refuse(why());
@@ -366,10 +424,20 @@ std::string decompressed_as(std::string_view bytes, const Refusals& refusals) {
     text.append(block.data(), static_cast<std::size_t>(got));
     if (text.size() > kMostBytes) throw refuse("more than 2 GB of text");
   }
+  const auto taken = static_cast<std::size_t>(archive_filter_bytes(reader.get(), -1));
+  require_end(bytes.substr(std::min(taken, bytes.size())), refusals, compression->name);
   return text;
 #else
   throw refusals.of(compression->name, "this build does not decompress; decompress the file first");
 #endif
+}
+
+std::string decompressed_as(std::string_view bytes, const Refusals& refusals) {
+  std::string text = decompressed_once(bytes, refusals);
+  const Compression* const outer = compression_of(bytes);
+  if (outer != nullptr && compression_of(text) != nullptr)
+    throw refusals.of(outer->name, "compressed twice; decompress the file once");
+  return text;
 }
 
 }  // namespace

@@ -56,17 +56,18 @@ bool is_comment(std::string_view content) {
   return true;
 }
 
-/// The separator that a spreadsheet states in the first line: "sep=;".
+/// The separator that a spreadsheet states in the first line, "sep=;": a tab was trimmed from it.
 std::optional<char> stated_separator(std::string_view content) {
   constexpr std::size_t kLength = 5;
   constexpr std::string_view kWord = "sep=";
-  if (content.size() != kLength ||
+  if ((content.size() != kLength && content.size() != kWord.size()) ||
       !std::equal(kWord.begin(), kWord.end(), content.begin(), [](char w, char c) {
         return w == (c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
       }))
     return std::nullopt;
-  const char separator = content.back();
-  return separator == ',' || separator == ';' ? std::optional(separator) : std::nullopt;
+  const char separator = content.size() == kLength ? content.back() : '\t';
+  return separator == ',' || separator == ';' || separator == '\t' ? std::optional(separator)
+                                                                   : std::nullopt;
 }
 
 /// What a first line may be that is no header: "; a Markdown table?". Empty: nothing that is known.

@@ -28,7 +28,9 @@ install(FILES packaging/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/attic
 # The libraries that the .tar.gz brings along: all but the C library. The program looks in ../lib/attica first, also for
 # libraries of libraries (a RPATH, not a RUNPATH).
 set_target_properties(attica PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}/attica")
-target_link_options(attica PRIVATE -Wl,--disable-new-dtags)
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  target_link_options(attica PRIVATE -Wl,--disable-new-dtags)
+endif()
 install(CODE "set(ATTICA_PROGRAM \"$<TARGET_FILE:attica>\")
 set(ATTICA_LIBRARIES \"${CMAKE_INSTALL_LIBDIR}/attica\")" COMPONENT bundled EXCLUDE_FROM_ALL)
 install(SCRIPT packaging/bundle.cmake COMPONENT bundled EXCLUDE_FROM_ALL)

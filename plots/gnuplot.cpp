@@ -1,14 +1,16 @@
 #include "attica/plots/gnuplot.hpp"
 
 #include <fmt/format.h>
-#include <gnuplot-iostream.h>
 #include <pthread.h>
 
+#include <cerrno>
 #include <csignal>
-#include <ctime>
+#include <cstdio>
+#include <cstring>
 #include <sstream>
 
 #include "attica/core/error.hpp"
+#include "attica/core/platform.hpp"
 #include "attica/core/read_bytes.hpp"
 
 namespace attica::plots {
@@ -24,9 +26,7 @@ class HoldBrokenPipe {
     pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
   }
   ~HoldBrokenPipe() {
-    const timespec no_wait{};
-    while (sigtimedwait(&pipe_, nullptr, &no_wait) > 0) {
-    }
+    platform::take_pending(SIGPIPE);
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
   HoldBrokenPipe(const HoldBrokenPipe&) = delete;
@@ -70,10 +70,13 @@ bool run_gnuplot(const std::string& script,
   // status in a file.
   {
     const HoldBrokenPipe hold;
-    Gnuplot pipe("cd " + shell_quote(folder.string()) +
-                 fmt::format(" && {{ gnuplot -d - >{} 2>&1; echo $? >{}; }}", log, status_file));
-    pipe << script;
-    pipe.flush();
+    FILE* const pipe = platform::open_input_of(
+        "cd " + shell_quote(folder.string()) +
+        fmt::format(" && {{ gnuplot -d - >{} 2>&1; echo $? >{}; }}", log, status_file));
+    if (pipe == nullptr)
+      throw Error(ErrorKind::storage, fmt::format("no process: {}", std::strerror(errno)));
+    std::fwrite(script.data(), 1, script.size(), pipe);
+    ::pclose(pipe);
   }
   const std::string status = read_bytes(folder / status_file).value_or("");
   if (status.empty()) {

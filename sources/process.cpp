@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 #include <thread>
 
 #include "attica/core/error.hpp"
+#include "attica/core/platform.hpp"
 
 namespace attica::sources {
 namespace {
@@ -27,7 +27,7 @@ struct Pipe {
   std::array<int, 2> ends{-1, -1};
 
   Pipe() {
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    if (!platform::open_pipe(ends)) {
       throw Error(ErrorKind::storage, fmt::format("no pipe: {}", std::strerror(errno)));
     }
   }
@@ -47,7 +47,7 @@ struct Pipe {
 /// one thread for the libraries that would take all.
 std::vector<std::string> environment() {
   std::vector<std::string> all;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
+  for (char** entry = platform::environment(); *entry != nullptr; ++entry) {
     if (!std::string_view(*entry).starts_with("LC_ALL=")) all.emplace_back(*entry);
   }
   all.emplace_back("LC_ALL=C");
@@ -128,7 +128,7 @@ std::optional<std::string> output_of(const Command& command, const std::stop_tok
   std::vector<std::string> words = command.arguments;
   std::vector<std::string> variables = environment();
   const std::vector<char*> arguments = pointers(words);
-  const std::vector<char*> settings = pointers(variables);
+  std::vector<char*> settings = pointers(variables);
   const std::string directory = command.directory.string();
   Pipe out;
   Pipe err;
@@ -139,7 +139,7 @@ std::optional<std::string> output_of(const Command& command, const std::stop_tok
   if (id == 0) {
     // Between fork and exec only what is safe in a process of many threads.
     ::setpgid(0, 0);
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    platform::end_with_parent(SIGKILL);
     const int nothing = ::open("/dev/null", O_RDONLY);
     sigset_t none;
     ::sigemptyset(&none);
@@ -147,7 +147,7 @@ std::optional<std::string> output_of(const Command& command, const std::stop_tok
     if (::getppid() == parent && nothing >= 0 && ::dup2(nothing, STDIN_FILENO) >= 0 &&
         ::dup2(out.ends[1], STDOUT_FILENO) >= 0 && ::dup2(err.ends[1], STDERR_FILENO) >= 0 &&
         (directory.empty() || ::chdir(directory.c_str()) == 0)) {
-      ::execvpe(arguments[0], arguments.data(), settings.data());
+      platform::execute(arguments.data(), settings.data());
     }
     const int reason = errno;
     static_cast<void>(!::write(failure.ends[1], &reason, sizeof reason));

@@ -517,6 +517,7 @@ std::string lone_points(const OutsideTable& table) {
   std::map<double, std::string> point_at;
   std::set<std::string> points;
   for (const TableRow& row : table.rows) {
+    if (std::isnan(row.value)) continue;  // of another metric, logged in rows of its own
     std::string point = row.series + '\x1f' + describe(row.point);
     const auto [at, fresh] = point_at.try_emplace(row.x, point);
     if (!fresh && at->second != point) return {};

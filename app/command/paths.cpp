@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include "attica/core/platform.hpp"
+
 namespace attica::app {
 
 namespace fs = std::filesystem;
@@ -17,10 +19,7 @@ fs::path beside_module() {
 }
 
 /// Where the program stands; empty if nothing says.
-fs::path program_directory() {
-  std::error_code ignored;
-  return fs::read_symlink("/proc/self/exe", ignored).parent_path();
-}
+fs::path program_directory() { return platform::program_file().parent_path(); }
 
 }  // namespace
 

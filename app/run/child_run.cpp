@@ -3,9 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <pty.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,8 +14,8 @@
 #include <string_view>
 
 #include "attica/app/run/descriptor.hpp"
-#include "attica/app/run/files.hpp"
 #include "attica/core/error.hpp"
+#include "attica/core/platform.hpp"
 
 namespace attica::app {
 
@@ -73,10 +71,8 @@ class Listener {
 }  // namespace
 
 std::vector<std::string> launcher(const std::vector<std::string>& own) {
-  const std::string words = read_whole("/proc/self/cmdline");
-  std::vector<std::string> all;
-  for (std::size_t at = 0; at < words.size(); at += all.back().size() + 1)
-    all.emplace_back(words.c_str() + at);
+  std::vector<std::string> all = platform::command_line();
+  if (all.empty()) return {platform::program_to_start()};
   // Python's own words come before those that main was given; the name stands among the latter.
   all.resize(all.size() + 1 - std::min(all.size(), own.size()));
   return all;
@@ -90,7 +86,7 @@ ChildEnd run_child(const std::vector<std::string>& command,
   arguments.push_back(nullptr);
   // The bar is drawn for a terminal that knows control sequences.
   std::vector<std::string> settings{"TERM=xterm"};
-  for (char** entry = environ; *entry != nullptr; ++entry) {
+  for (char** entry = platform::environment(); *entry != nullptr; ++entry) {
     if (!std::string_view(*entry).starts_with("TERM=")) settings.emplace_back(*entry);
   }
   std::vector<char*> variables;
@@ -101,22 +97,20 @@ ChildEnd run_child(const std::vector<std::string>& command,
   Descriptor terminal_end;
   Descriptor output;
   Descriptor output_end;
-  if (::openpty(&terminal.number, &terminal_end.number, nullptr, nullptr, nullptr) != 0)
-    fail("no terminal");
-  // Other programs that are started meanwhile, such as gnuplot, do not hold them open.
-  for (const int end : {terminal.number, terminal_end.number}) ::fcntl(end, F_SETFD, FD_CLOEXEC);
+  if (!platform::open_terminal(terminal.number, terminal_end.number)) fail("no terminal");
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail("no pipe");
+  if (!platform::open_pipe(ends)) fail("no pipe");
   output.number = ends[0];
   output_end.number = ends[1];
 
+  const std::string program = platform::program_to_start();
   const pid_t parent = ::getpid();
   const pid_t id = ::fork();
   if (id < 0) fail("no process");
   if (id == 0) {
     // Between fork and exec only what is safe in a process of many threads.
     ::setsid();  // a signal of the user's terminal comes to us alone, and is passed on once
-    ::prctl(PR_SET_PDEATHSIG, SIGINT);
+    platform::end_with_parent(SIGINT);
     ::signal(SIGINT, SIG_DFL);
     ::signal(SIGTERM, SIG_DFL);
     ::signal(SIGPIPE, SIG_DFL);
@@ -124,8 +118,8 @@ ChildEnd run_child(const std::vector<std::string>& command,
     if (::getppid() == parent && nothing >= 0 && ::dup2(nothing, STDIN_FILENO) >= 0 &&
         ::dup2(output_end.number, STDOUT_FILENO) >= 0 &&
         ::dup2(terminal_end.number, STDERR_FILENO) >= 0) {
-      ::close_range(STDERR_FILENO + 1, ~0U, 0);
-      ::execve("/proc/self/exe", arguments.data(), variables.data());
+      platform::close_from(STDERR_FILENO + 1);
+      ::execve(program.c_str(), arguments.data(), variables.data());
     }
     ::_exit(127);
   }

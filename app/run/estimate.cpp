@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,7 +11,6 @@
 #include <cmath>
 #include <csignal>
 #include <cstddef>
-#include <fstream>
 #include <limits>
 #include <new>
 #include <span>
@@ -21,6 +19,7 @@
 #include "attica/app/run/progress.hpp"
 #include "attica/app/run/results.hpp"
 #include "attica/app/run/run.hpp"
+#include "attica/core/platform.hpp"
 
 namespace attica::app {
 namespace {
@@ -74,13 +73,6 @@ std::vector<SampledPlace> sampled_places(const std::vector<SampledPlace>& all) {
   return chosen;
 }
 
-double largest_resident_set() {
-  struct rusage usage = {};
-  ::getrusage(RUSAGE_SELF, &usage);
-  constexpr double kKilo = 1024;
-  return kKilo * static_cast<double>(usage.ru_maxrss);
-}
-
 PartRecord simulate(const Work& work, const SampledPlace& place, std::uint64_t replicate) {
   const Problem& problem = work.problems[place.problem];
   return {
@@ -113,9 +105,9 @@ double weight_of_all(const Work& work,
 
 /// The measuring process: a preliminary sample and then the sample of every point into the pipe.
 void measure(const Work& work, std::span<const SampledPlace> places, int pipe) {
-  const double before = largest_resident_set();
+  const double before = platform::peak_memory();
   const auto tell = [pipe](Sample& sample) {
-    sample.memory = largest_resident_set();
+    sample.memory = platform::peak_memory();
     return ::write(pipe, &sample, sizeof sample) == static_cast<ssize_t>(sizeof sample);
   };
   for (const SampledPlace& place : places) {
@@ -258,7 +250,7 @@ std::optional<CostEstimate> measured_cost(const Work& work, double limit) {
     // Not one replicate within the time.
     return CostEstimate{.replicate_seconds = limit,
                         .replicate_bytes = fewest_bytes(work),
-                        .program_bytes = largest_resident_set(),
+                        .program_bytes = platform::peak_memory(),
                         .complete = false};
   }
   CostEstimate cost = cost_of(work, all, places, *samples);
@@ -418,32 +410,10 @@ std::optional<CostEstimate> estimate_cost(const Work& work, double limit, bool q
   return longer ? longer : whole;
 }
 
-std::optional<double> available_memory() {
-  double least = std::numeric_limits<double>::infinity();
-  std::ifstream table("/proc/meminfo");
-  for (std::string word; table >> word;) {
-    if (word != "MemAvailable:") continue;
-    double kilobytes = 0;
-    constexpr double kKilo = 1024;
-    if (table >> kilobytes) least = kKilo * kilobytes;
-  }
-  double limit = 0;
-  double used = 0;
-  if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit &&
-      std::ifstream("/sys/fs/cgroup/memory.current") >> used) {
-    least = std::min(least, limit - used);
-  }
-  struct rlimit own = {};
-  if (::getrlimit(RLIMIT_AS, &own) == 0 && own.rlim_cur != RLIM_INFINITY)
-    least = std::min(least, static_cast<double>(own.rlim_cur));
-  if (!std::isfinite(least)) return std::nullopt;
-  return least;
-}
-
 std::string cost_text(const CostEstimate& cost, double replicates, int threads) {
   const char* const about = cost.complete ? "about" : "more than";
   const double memory = cost.memory(replicates, threads);
-  const std::optional<double> available = available_memory();
+  const std::optional<double> available = platform::available_memory();
   const bool too_much = cost.out_of_memory || (available && memory > *available);
   return fmt::format(
       "time        {0} {1} on {2} thread{3}\nmemory      {0} {4}{5}\ndisk        {0} {6}\n",

@@ -34,10 +34,6 @@ struct CostEstimate {
 /// Empty if no process can be made, or nothing is simulated.
 std::optional<CostEstimate> estimate_cost(const Work& work, double limit, bool quiet);
 
-/// @brief Bytes that this process could still get: the machine's, or those of its control group.
-/// Empty if unknown.
-std::optional<double> available_memory();
-
 /// @brief Three lines: time, memory, disk; with a warning where the memory does not suffice.
 std::string cost_text(const CostEstimate& cost, double replicates, int threads);
 /// @brief The same as an object: seconds, memory_bytes, disk_bytes, complete.

@@ -16,6 +16,7 @@
 #include "attica/app/run/manifest.hpp"
 #include "attica/app/run/run_folder.hpp"
 #include "attica/app/verbs/verbs.hpp"
+#include "attica/app/verdict/judge_run.hpp"
 #include "attica/solvers/statistics/distributions.hpp"
 #include "attica/solvers/statistics/replicates.hpp"
 

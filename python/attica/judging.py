@@ -205,7 +205,8 @@ def _theory_curves(theory: Any, x: Optional[list[float]], series: str) -> dict[_
             for name, value in _named(theory(at), series, f"theory({at})").items():
                 found.setdefault(name, []).append(_answer(value, f"theory({at})"))
     else:
-        found = {n: values.array(v, f"theory of '{n}'") for n, v in _named(theory, series, "theory").items()}
+        given = _named(theory, series, "theory").items()
+        found = {n: values.array(values.in_order(v, grid, f"theory of '{n}'"), f"theory of '{n}'") for n, v in given}
     for name, told in found.items():
         if np.shape(told) != (len(grid),):
             raise Error(f"theory of '{name}' has shape {np.shape(told)}; expected ({len(grid)},), one value for every x")
@@ -240,7 +241,7 @@ def _given_simulation(simulate: Any, x: Optional[list[float]], series: str) -> d
     curves: dict[_Key, _Simulation] = {}
     grid = _grid(x)
     for name, value in _named(simulate, series, "simulate").items():
-        array = values.array(value, f"simulate of '{name}'")
+        array = values.array(values.in_order(value, grid, f"simulate of '{name}'"), f"simulate of '{name}'")
         if array.ndim != 2 or array.shape[0] != len(grid) or array.shape[1] == 0:
             raise Error(f"simulate of '{name}' has shape {array.shape}; expected ({len(grid)}, replicates)")
         curve = curves.setdefault((name, ()), _Simulation())
@@ -580,6 +581,9 @@ def judge(
       kept in): these calls are not made again.
     out: the folder that receives the run folder `name-hash`; None writes nothing and returns the judgement alone.
     """
+    for what, given in (("theory", theory), ("simulate", simulate)):
+        if isinstance(given, (str, bytes, os.PathLike)):
+            raise Error(f"{what} = {values.shown(given)}: a name; expected a table that was read: pandas.read_csv(NAME)")
     replicates = values.whole(replicates, "parameter 'replicates'", 1)
     seed = values.whole(seed, "parameter 'seed'", 0)
     margin = None if margin is None else _allowance("margin", margin)

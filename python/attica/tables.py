@@ -78,6 +78,18 @@ def _is_data_frame(value: Any) -> bool:
     return has(value, "columns") and has(value, "to_dict")
 
 
+def _without_index(frame: Mapping, what: str) -> Mapping:
+    """A dict of columns; those of `DataFrame.to_dict()`, {name: {index: value}}, without their index."""
+    indexed = [name for name, values in frame.items() if isinstance(values, Mapping)]
+    if not indexed:
+        return frame
+    first = list(frame[indexed[0]])
+    for name, values in frame.items():
+        if not isinstance(values, Mapping) or list(values) != first:
+            raise Error(f"{what}: columns '{indexed[0]}' and '{name}' have other rows; expected a list of numbers for each column")
+    return {name: list(values.values()) for name, values in frame.items()}
+
+
 def frame_columns(frame: Any, what: str = "table") -> dict[str, list]:
     """The columns of a table as lists, None where a value is masked. A named index of pandas is a column, as in its CSV."""
     if isinstance(frame, list):
@@ -86,6 +98,7 @@ def frame_columns(frame: Any, what: str = "table") -> dict[str, list]:
     if isinstance(frame, np.ndarray):
         return {name: column(frame.reshape(-1)[name]) for name in frame.dtype.names or ()}
     if isinstance(frame, Mapping):
+        frame = _without_index(frame, what)
         columns = {str(name): column(values) for name, values in frame.items()}
         lengths = {len(values) for values in columns.values()}
         if len(lengths) > 1:

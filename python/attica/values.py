@@ -188,6 +188,32 @@ def _of_list(value: "list[Any] | tuple[Any, ...]", what: str, depth: int) -> np.
     return np.stack(parts)
 
 
+def in_order(value: Any, grid: "list[float]", what: str) -> Any:
+    """A labelled array (pandas.Series, xarray.DataArray) whose labels are the x of `grid` in another order, put in this order.
+
+    Labels of their own (a default index, names, other numbers) say nothing; some of the x and not all are refused.
+    """
+    labels = None
+    if has(value, "dims") and has(value, "coords") and has(value, "transpose") and len(value.dims) > 0:
+        if "x" in value.dims:
+            value = value.transpose("x", ...)
+        labels = np.asarray(value.coords[value.dims[0]]) if value.dims[0] in value.coords else None
+    elif has(value, "index") and has(value, "iloc") and getattr(value, "ndim", 0) == 1:
+        labels = None if type(value.index).__name__ == "RangeIndex" else np.asarray(value.index)
+    if labels is None or labels.ndim != 1 or labels.dtype.kind not in "iuf" or len(labels) != len(grid):
+        return value
+    place = {float(label): k for k, label in enumerate(labels)}
+    order = [place.get(at) for at in grid]
+    if None not in order:
+        return np.asarray(value)[order]
+    if order != [None] * len(grid):
+        raise Error(
+            f"{what}: the labels of a {type(value).__name__} are {shown(labels.tolist())}, x is {shown(grid)}; expected the same "
+            "numbers, or .to_numpy() for values in the order of x"
+        )
+    return value
+
+
 def is_scalar(value: Any) -> bool:
     """Whether a value is no array and no list."""
     return value is None or value is np.ma.masked or isinstance(value, (str, bytes, numbers.Number, np.generic))

@@ -153,6 +153,18 @@ TEST_CASE("read_numeric_csv: missing files and folders cannot be read", "[core][
   }
 }
 
+TEST_CASE("parse_matrix: a first column that counts the rows is remarked on", "[core][csv]") {
+  const auto remarks = [](const std::string& text) {
+    return parse_matrix(text, "t.csv", CsvHeader::optional).remarks;
+  };
+  CHECK_THAT(remarks("row,a\n0,1.5\n1,2\n2,-1\n3,0\n").at(0),
+             Catch::Contains("t.csv: the first column, 'row', counts the rows, 0 to 3"));
+  CHECK_THAT(remarks("1 1.5\n2 2\n3 -1\n4 0\n").at(0), Catch::Contains("index=False"));
+  CHECK(remarks("a,b\n0,1\n1,2\n2,3\n").empty());       // few rows: perhaps a count
+  CHECK(remarks("a,b\n0,1\n1,2\n2,3\n4,5\n").empty());  // no index
+  CHECK(remarks("a\n0\n1\n2\n3\n4\n").empty());         // nothing else
+}
+
 TEST_CASE("read_numeric_csv: stray quotes are refused, not removed", "[core][csv]") {
   CHECK_THAT(error("a,b\n3\"4\",1\n"), Catch::StartsWith(":2:1: error: a quote inside the field"));
   CHECK_THAT(error("a,b\n\"3\"4,1\n"), Catch::StartsWith(":2:1: error: text after a quoted field"));

@@ -238,6 +238,42 @@ TEST_CASE("every reader: what is no text is refused by its name, compressed or n
   }
 }
 
+TEST_CASE("every reader: compressed data are read to their end, or refused", "[core][readers]") {
+  const auto filters = {archive_write_add_filter_gzip,
+                        archive_write_add_filter_zstd,
+                        archive_write_add_filter_bzip2,
+                        archive_write_add_filter_xz};
+  for (const Reader& reader : readers()) {
+    INFO(reader.name);
+    const std::string& text = reader.content;
+    const std::string expected = reader.read(text);
+    const std::size_t half = text.find('\n', text.size() / 2 - 1) + 1;
+    for (const auto filter : filters) {
+      // One after the other, as `cat` and parallel compressors write them.
+      const std::string first = compressed(text.substr(0, half), filter);
+      const std::string second = compressed(text.substr(half), filter);
+      CHECK(reader.read(first + second) == expected);
+      std::string other = second;
+      other[0] = static_cast<char>(other[0] ^ 1);
+      for (const std::string& rest :
+           {"garbage"s, text.substr(half), other, second.substr(0, 3), second.substr(0, 10)}) {
+        CHECK_THROWS_WITH(reader.read(first + rest), Contains(" data"));
+      }
+      CHECK_THROWS_WITH(reader.read(compressed(compressed(text, filter), filter)),
+                        Contains("twice") || Contains(" data"));
+    }
+    // The sum of gzip's contents, and their length.
+    const std::string whole = compressed(text, archive_write_add_filter_gzip);
+    CHECK(reader.read(whole + std::string(512, '\0')) == expected);
+    for (const std::size_t from_end : {1U, 5U}) {
+      std::string damaged = whole;
+      damaged[whole.size() - from_end] = static_cast<char>(damaged[whole.size() - from_end] ^ 1);
+      CHECK_THROWS_WITH(reader.read(damaged), Contains("gzip data: damaged"));
+    }
+    CHECK_THROWS_WITH(reader.read(whole.substr(0, whole.size() - 8)), Contains("truncated"));
+  }
+}
+
 TEST_CASE("without_compression: the name that an ending was added to", "[core][readers]") {
   CHECK(without_compression("a.a3m.gz") == "a.a3m");
   CHECK(without_compression("a.A3M.XZ") == "a.A3M");

@@ -59,6 +59,13 @@ def dresses(name, columns, rows):
     for ending, module in (("gz", gzip), ("bz2", bz2), ("xz", lzma)):
         with module.open(f"{name}-plain.csv.{ending}", "wb") as file:
             file.write(text.encode())
+    write(f"{name}-excel.tsv", "sep=\t\r\n" + table(columns, rows, "\t", end="\r\n"), "utf-8-sig")
+    cut = text.index("\n", len(text) // 2) + 1
+    parts = [gzip.compress(part.encode()) for part in (text[:cut], text[cut:])]
+    for ending, content in (("parts", parts[0] + parts[1]), ("behind", parts[0] + text[cut:].encode()),
+                            ("sum", parts[0][:-8] + bytes(8))):
+        with open(f"{name}-{ending}.csv.gz", "wb") as file:
+            file.write(content)
     # These are refused.
     comma = lambda v: plain(v).replace(".", ",")
     write(f"{name}-german.csv", table(columns, rows, ";", comma, end="\r\n"), "utf-8-sig")

@@ -5,7 +5,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 python3 "$project/tests/program/dresses.py" || fail "dresses.py"
 read_dresses=(plain.csv semicolons.csv tabs.tsv spaces.txt mark.csv utf16.txt crlf.csv cr.csv blank.csv comments.csv quoted.csv excel.csv
   digits.csv e.csv g.csv float32.csv savetxt.txt savetxt.csv records.json lines.jsonl lists.json columns.json split.json
-  plain.csv.gz plain.csv.bz2 plain.csv.xz)
+  plain.csv.gz plain.csv.bz2 plain.csv.xz parts.csv.gz excel.tsv)
 
 # configuration DRESS: study own with a bound.
 configuration() {
@@ -65,6 +65,8 @@ refused r.csv "index"
 refused r.txt "row.names=FALSE"
 refused twice.csv "the header again"
 refused blocks.dat "one table a file"
+refused behind.csv.gz "bytes behind the end"
+refused sum.csv.gz "gzip data: damaged"
 run 2 judge theory-plain.csv simulation-array.npy --margin 5%
 says err "NumPy .npy file, whose columns have no names"
 run 0 measure simulation-array.npy

@@ -386,3 +386,40 @@ def test_columns_of_rows_are_named():
     for call in (lambda: rows.where(seris="a"), lambda: rows.column("seris")):
         with pytest.raises(KeyError, match="did you mean 'series'"):
             call()
+
+
+def test_labels_of_series_and_data_arrays_put_values_in_the_order_of_x():
+    pandas, xarray = pytest.importorskip("pandas"), pytest.importorskip("xarray")
+    x = [0.5, 1.0, 2.0, 4.0]
+    theory = {at: 1 / at for at in x}
+    rng = np.random.default_rng(1)
+    simulated = np.array([rng.normal(theory[at], 0.02 * theory[at], size=40) for at in x])
+
+    def judged(theory, simulate=simulated, x=x):
+        return attica.judge(theory=theory, simulate=simulate, x=x, margin=0.05, out=None, progress=False)
+
+    plain = judged(list(theory.values()))
+    assert str(plain.verdict) == "AGREE"
+    series = pandas.Series(theory)
+    array = xarray.DataArray(list(theory.values()), coords={"x": x}, dims=["x"])
+    drawn = xarray.DataArray(simulated, coords={"x": x}, dims=["x", "replicate"])
+    for one in series, series[::-1], array, array[::-1], series.set_axis([3, 5, 7, 9]), series.reset_index(drop=True):
+        assert judged(one).summary == plain.summary
+    for one in drawn, drawn[::-1], drawn.T:
+        assert judged(array, one).summary == plain.summary
+    with pytest.raises(attica.Error, match=r"labels of a Series are .0.5, 1.0, 7.0, 8.0.*expected the same numbers"):
+        judged(series.set_axis([0.5, 1.0, 7.0, 8.0]))
+
+
+def test_columns_that_carry_an_index_are_read_without_it():
+    pandas = pytest.importorskip("pandas")
+    theory = pandas.DataFrame({"x": [1.0, 2.0], "value": [1.0, 0.5]})
+    rows = [(x, r, v * (1 + 0.001 * r)) for x, v in ((1.0, 1.0), (2.0, 0.5)) for r in range(30)]
+    simulated = pandas.DataFrame(rows, columns=["x", "replicate", "value"])
+    frames = attica.judge(theory=theory, simulate=simulated, margin=0.05, out=None, progress=False)
+    dicts = attica.judge(theory=theory.to_dict(), simulate=simulated.to_dict(), margin=0.05, out=None, progress=False)
+    assert dicts.summary == frames.summary
+    with pytest.raises(attica.Error, match="columns 'x' and 'value' have other rows"):
+        attica.judge(theory={"x": {0: 1.0}, "value": {1: 1.0}}, simulate=simulated, margin=0.05, out=None)
+    with pytest.raises(attica.Error, match="a name; expected a table that was read"):
+        attica.judge(theory="theory.csv", simulate=simulated, margin=0.05, out=None)

@@ -54,6 +54,7 @@ TEST_CASE("read_table: the same table in every dress", "[studies][own]") {
       "x,\tvalue,\tlambda\n1,\t2.5,\t0.1\n2,\t-3e-2,\t0.1\n",
       "\"lambda\" \"x\" \"value\"\n0.1 1 2.5\n0.1 2 -3E-2\n",
       "sep=;\r\nx;value;lambda\r\n1;2.5;0.1\r\n2;-3e-2;0.1\r\n;;\r\n",
+      "sep=\t\nx\tvalue\tlambda\n1\t2.5\t0.1\n2\t-3e-2\t0.1\n",
       "x,value,lambda\n1,2.5,0.1\n,,\n2,-3e-2,0.1\n,,\n,,\n",
       "# lambda is 0.1, all along\nx,value,lambda\n#1,7,0.1\n1,2.5,0.1\n2,-3e-2,0.1\n# end\n",
       utf16("x,value,lambda\n1,2.5,0.1\n2,-0.03,.1\n"),
@@ -371,6 +372,9 @@ TEST_CASE("read_table: coordinates that follow x leave no curve of two points, w
   CHECK(remarks("lambda,x,value\n0.1,1,5\n0.1,2,4\n0.2,3,3\n").empty());
   CHECK(remarks("lambda,x,value\n0.1,1,5\n0.2,1,4\n0.3,1,3\n").empty());
   CHECK(remarks("x,value\n1,5\n2,4\n3,3\n").empty());
+  // Rows of another metric, as PyTorch Lightning logs them.
+  CHECK_THAT(remarks("epoch,x,value,loss\n0,1,5,\n0,1,,6\n1,2,4,\n1,2,,5\n2,3,3,\n2,3,,4\n").at(0),
+             Contains("epoch, loss"));
 }
 
 TEST_CASE("require_same_columns: coordinates and units", "[studies][own]") {

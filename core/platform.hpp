@@ -1,0 +1,70 @@
+#pragma once
+/// @file
+/// @brief What Linux offers and other systems call otherwise, or lack. Nothing else in attica calls
+/// what is not POSIX; the calls of each system stand in platform.cpp alone.
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace attica::platform {
+
+/// @brief Keeps freed memory in the process, for programs (main calls this first).
+///
+/// Replicates allocate the same matrices again and again. Handed back to the system in between,
+/// their pages are cleared anew each time: up to a third of a run. Elsewhere than with glibc
+/// nothing happens.
+void keep_freed_memory() noexcept;
+
+/// @brief The file of this program, all links followed; empty if the system does not say.
+std::filesystem::path program_file();
+
+/// @brief A name by which this process can be started again: on Linux also after its file was
+/// replaced. Empty if the system does not say.
+std::string program_to_start();
+
+/// @brief The words that this process was started with, those of an interpreter included; empty if
+/// the system does not say.
+std::vector<std::string> command_line();
+
+/// @brief Memory that processes may still take, in bytes, as the system and its limits say; nothing
+/// where neither is known.
+std::optional<double> available_memory();
+
+/// @brief The most memory that this process has held, in bytes.
+double peak_memory();
+
+/// @brief The variables of the environment, "NAME=VALUE", ended by a null pointer.
+char**& environment() noexcept;
+
+/// @brief A pipe (reading end, writing end) that children do not inherit. @return false: see errno
+bool open_pipe(std::array<int, 2>& ends) noexcept;
+
+/// @brief A new terminal (our end, a child's end) that children do not inherit. @return false: see
+/// errno
+bool open_terminal(int& ours, int& childs);
+
+/// @brief Starts a shell that runs a command and reads what is written to the stream, which other
+/// children do not inherit; to be ended by pclose.
+/// @return null: see errno
+FILE* open_input_of(const std::string& command) noexcept;
+
+// Between fork and exec, in processes of many threads:
+
+/// @brief The signal comes when the parent ends. Only Linux has that; elsewhere a child that its
+/// parent could not end (SIGKILL) runs on until it next writes.
+void end_with_parent(int signal) noexcept;
+
+/// @brief Closes all descriptors from this one on.
+void close_from(int first) noexcept;
+
+/// @brief Becomes another program, looked for in PATH. @return only on failure: see errno
+void execute(char* const arguments[], char** variables) noexcept;
+
+/// @brief Takes away signals of a kind that is blocked in this thread and has arrived.
+void take_pending(int signal) noexcept;
+
+}  // namespace attica::platform
