@@ -139,7 +139,7 @@ void CommandTemplate::read(const std::string& text) {
 
 void CommandTemplate::resolve(const std::string& name, const std::string& text) {
   if (name == "seed" || name == "replicate") {
-    if (side_ == "theory")
+    if (side_.starts_with("theory"))
       throw invalid_parameter(key_, text, "no {seed} and no {replicate} in a theory");
     return;
   }
