@@ -2,6 +2,9 @@
 
 #include <cmath>
 
+#include "attica/core/parallel.hpp"
+#include "attica/core/potts/enumeration.hpp"
+#include "attica/sim/potts/transformer.hpp"
 #include "attica/theory/training/first_order.hpp"
 #include "attica/theory/training/flow.hpp"
 
@@ -63,6 +66,7 @@ void training_theory_steps(benchmark::State& state, bool samples) {
   TrainingPlan plan{
       .start = model.start(), .rate = [](std::uint64_t) { return 0.05; }, .recorded = {10}};
   (samples ? plan.samples : plan.batch) = samples ? 200 : 32;
+  const ThreadLimit one(1);
   for (auto _ : state) {
     const auto records = training_theory(
         model, plan, {}, {.rank = static_cast<Index>(state.range(0)), .numerical_error = false});
@@ -71,6 +75,28 @@ void training_theory_steps(benchmark::State& state, bool samples) {
 }
 BENCHMARK_CAPTURE(training_theory_steps, batches, false)->Arg(40)->Arg(161)->UseRealTime();
 BENCHMARK_CAPTURE(training_theory_steps, samples, true)->Arg(40)->Arg(161)->UseRealTime();
+
+/// Three steps of the theory of minibatches for a layer of softmax attention: P = 1235, n = 4374.
+void training_theory_transformer(benchmark::State& state) {
+  constexpr int kSites = 6, kColours = 3, kWidth = 16;
+  const PottsEnumeration all =
+      enumerate_states(kSites, kColours, [](const std::uint8_t* s) { return 0.1 * s[0] * s[1]; });
+  const networks::TransformerShape shape = masked_transformer(kSites, kColours, 1, kWidth);
+  const auto model = MaskedInputs(all.states, kColours).population(shape);
+  const TrainingPlan plan{
+      .start = VectorXd::NullaryExpr(model->parameters(),
+                                     [](Index i) { return 0.4 * std::sin(1 + 1.7 * double(i)); }),
+      .rate = [](std::uint64_t) { return 0.1; },
+      .batch = 64,
+      .recorded = {3}};
+  const ThreadLimit one(1);
+  for (auto _ : state) {
+    const auto records = training_theory(
+        *model, plan, {}, {.rank = 20, .numerical_error = false, .check_gradient = false});
+    benchmark::DoNotOptimize(records.back().loss.shift);
+  }
+}
+BENCHMARK(training_theory_transformer)->UseRealTime();
 
 void training_flow_to_10(benchmark::State& state) {
   const TanhPopulation model(16, 81);

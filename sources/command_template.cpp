@@ -150,7 +150,7 @@ void CommandTemplate::read(const std::string& text) {
 
 void CommandTemplate::resolve(const std::string& name, const std::string& text) {
   if (name == "seed" || name == "seeds" || name == "replicate") {
-    if (side_ == "theory")
+    if (side_.starts_with("theory"))
       throw invalid_parameter(key_, text, "no {seed}, {seeds} and {replicate} in a theory");
     if (batch_ && name != "seeds") {
       throw invalid_parameter(

@@ -28,7 +28,7 @@ class Sides : public Experiment {
       throw Error(ErrorKind::input,
                   "a study of one's own needs [theory], [simulation] or both, each with one of "
                   "file, command, "
-                  "study, expression; [theory] may have flow, map or solve");
+                  "study, expression; [theory] may have flow, map, solve or training");
     }
     if (c.has("theory.covariance") && !is_of_kind(c, "theory", "file")) {
       throw invalid_parameter("theory.covariance",

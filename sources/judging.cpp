@@ -187,11 +187,11 @@ BroughtSides brought_sides(const Configuration& c) {
   if (c.has("check.match")) sides.match = c.real("check.match");
   // A built-in simulation has points without theory by design; they are held against tables and
   // programs of the theory alone, whose places somebody wrote down.
-  const bool written = is_of_kind(c, "theory", "file") || is_of_kind(c, "theory", "command");
+  const bool started = is_of_kind(c, "theory", "command") || is_of_kind(c, "theory", "training");
+  const bool written = is_of_kind(c, "theory", "file") || started;
   sides.partial = (is_of_kind(c, "simulation", "study") && !written) || flag("check.partial");
   sides.ordered = sides.from_table && !sides.summary && !flag("simulation.independent");
-  sides.quick = !is_of_kind(c, "theory", "command") &&
-                (sides.from_table || !is_of_kind(c, "theory", "study"));
+  sides.quick = !started && (sides.from_table || !is_of_kind(c, "theory", "study"));
   return sides;
 }
 

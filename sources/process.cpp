@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -120,18 +121,56 @@ class Child {
   std::optional<int> status_;
 };
 
-}  // namespace
+/// A program that was started, and this side's ends of its pipes.
+class Program {
+ public:
+  /// @param talks its standard input is a pipe; else it is empty
+  Program(const Command& command, bool talks);
 
-std::optional<std::string> output_of(const Command& command, const std::stop_token& stop) {
-  using Clock = std::chrono::steady_clock;
-  const auto start = Clock::now();
+  /// Reads what is there. @return whether its output may go on
+  bool read_all() {
+    constexpr std::size_t kMostComplaint = 1 << 16;
+    if (watched_[0].fd >= 0 && !drain(watched_[0].fd, printed, 2 * kMostOutput))
+      watched_[0].fd = -1;
+    if (watched_[1].fd >= 0 && !drain(watched_[1].fd, complaint, kMostComplaint))
+      watched_[1].fd = -1;
+    return watched_[0].fd >= 0;
+  }
+  /// Waits for a moment, or until there is something to read or, if `writing`, room to write.
+  void wait(bool writing) {
+    constexpr int kPoll = 20;  // milliseconds
+    watched_[2].fd = writing ? input() : -1;
+    ::poll(watched_.data(), watched_.size(), kPoll);
+  }
+  /// Reads what it wrote last; a descendant that still holds the pipe is not waited for.
+  void read_rest() {
+    watched_[2].fd = -1;
+    for (pollfd& end : watched_) {
+      while (end.fd >= 0 && ::poll(&end, 1, 0) > 0) read_all();
+    }
+  }
+  int input() const { return in_ ? in_->ends[1] : -1; }
+  void close_input() { in_->close(1); }
+  std::optional<int> ended() { return child_->ended(); }
+
+  static constexpr std::size_t kMostOutput = std::size_t{1} << 28;
+  std::string printed;
+  std::string complaint;
+
+ private:
+  std::optional<Pipe> in_;
+  Pipe out_, err_;
+  std::optional<Child> child_;
+  std::array<pollfd, 3> watched_{};
+};
+
+Program::Program(const Command& command, bool talks) {
+  if (talks) in_.emplace();
   std::vector<std::string> words = command.arguments;
   std::vector<std::string> variables = environment();
   const std::vector<char*> arguments = pointers(words);
   std::vector<char*> settings = pointers(variables);
   const std::string directory = command.directory.string();
-  Pipe out;
-  Pipe err;
   Pipe failure;  // closed by a successful exec; else the child writes errno
   const pid_t parent = ::getpid();
   const pid_t id = ::fork();
@@ -140,12 +179,12 @@ std::optional<std::string> output_of(const Command& command, const std::stop_tok
     // Between fork and exec only what is safe in a process of many threads.
     ::setpgid(0, 0);
     platform::end_with_parent(SIGKILL);
-    const int nothing = ::open("/dev/null", O_RDONLY);
+    const int input = in_ ? in_->ends[0] : ::open("/dev/null", O_RDONLY);
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    if (::getppid() == parent && nothing >= 0 && ::dup2(nothing, STDIN_FILENO) >= 0 &&
-        ::dup2(out.ends[1], STDOUT_FILENO) >= 0 && ::dup2(err.ends[1], STDERR_FILENO) >= 0 &&
+    if (::getppid() == parent && input >= 0 && ::dup2(input, STDIN_FILENO) >= 0 &&
+        ::dup2(out_.ends[1], STDOUT_FILENO) >= 0 && ::dup2(err_.ends[1], STDERR_FILENO) >= 0 &&
         (directory.empty() || ::chdir(directory.c_str()) == 0)) {
       platform::execute(arguments.data(), settings.data());
     }
@@ -154,9 +193,10 @@ std::optional<std::string> output_of(const Command& command, const std::stop_tok
     ::_exit(127);
   }
   ::setpgid(id, id);
-  Child child(id);
-  out.close(1);
-  err.close(1);
+  child_.emplace(id);
+  if (in_) in_->close(0);
+  out_.close(1);
+  err_.close(1);
   failure.close(1);
   int reason = 0;
   ssize_t got = 0;
@@ -167,59 +207,169 @@ std::optional<std::string> output_of(const Command& command, const std::stop_tok
     throw Error(ErrorKind::input,
                 fmt::format("{} cannot be started: {}", name_of(command), std::strerror(reason)));
   }
+  watched_ = {
+      pollfd{out_.ends[0], POLLIN, 0}, pollfd{err_.ends[0], POLLIN, 0}, pollfd{-1, POLLOUT, 0}};
+  for (const int end : {out_.ends[0], err_.ends[0], input()}) {
+    if (end >= 0) ::fcntl(end, F_SETFL, O_NONBLOCK);
+  }
+}
 
-  constexpr std::size_t kMostOutput = std::size_t{1} << 28;
-  constexpr std::size_t kMostComplaint = 1 << 16;
-  constexpr int kPoll = 20;  // milliseconds
-  std::string printed;
-  std::string complaint;
-  std::array<pollfd, 2> watched{pollfd{out.ends[0], POLLIN, 0}, pollfd{err.ends[0], POLLIN, 0}};
-  for (const pollfd& end : watched) ::fcntl(end.fd, F_SETFL, O_NONBLOCK);
-  const auto read_all = [&] {
-    if (watched[0].fd >= 0 && !drain(watched[0].fd, printed, 2 * kMostOutput)) watched[0].fd = -1;
-    if (watched[1].fd >= 0 && !drain(watched[1].fd, complaint, kMostComplaint)) watched[1].fd = -1;
-  };
+/// How a program that should not have ended has ended.
+std::string how_it_ended(int status) {
+  if (WIFSIGNALED(status)) {
+    return fmt::format(
+        "was ended by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
+  }
+  return fmt::format("ended with exit code {}", WEXITSTATUS(status));
+}
+
+/// Time since it was made.
+class Stopwatch {
+ public:
+  bool beyond(const std::optional<double>& seconds) const {
+    return seconds && std::chrono::duration<double>(Clock::now() - start_).count() > *seconds;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start_ = Clock::now();
+};
+
+/// Keeps a program that ends early from killing this one with SIGPIPE: the signal is held back in
+/// this thread, and one that arrived is taken away at the end.
+class HoldBrokenPipe {
+ public:
+  HoldBrokenPipe() {
+    ::sigemptyset(&pipe_);
+    ::sigaddset(&pipe_, SIGPIPE);
+    ::pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~HoldBrokenPipe() {
+    const timespec no_wait{};
+    while (::sigtimedwait(&pipe_, nullptr, &no_wait) > 0) {
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  HoldBrokenPipe(const HoldBrokenPipe&) = delete;
+  HoldBrokenPipe& operator=(const HoldBrokenPipe&) = delete;
+
+ private:
+  sigset_t pipe_{};
+  sigset_t before_{};
+};
+
+}  // namespace
+
+std::optional<std::string> output_of(const Command& command, const std::stop_token& stop) {
+  const Stopwatch time;
+  Program program(command, false);
   std::optional<int> status;
   while (!status) {
     if (stop.stop_requested()) return std::nullopt;
-    if (command.max_seconds &&
-        std::chrono::duration<double>(Clock::now() - start).count() > *command.max_seconds) {
+    if (time.beyond(command.max_seconds)) {
       throw Error(ErrorKind::numerical,
                   fmt::format("{} took longer than {} s; {}",
                               name_of(command),
                               *command.max_seconds,
-                              tail(complaint)));
+                              tail(program.complaint)));
     }
-    if (printed.size() > kMostOutput) {
-      throw Error(
-          ErrorKind::input,
-          fmt::format(
-              "{} printed more than {} MB, expected a table", name_of(command), kMostOutput >> 20));
+    if (program.printed.size() > Program::kMostOutput) {
+      throw Error(ErrorKind::input,
+                  fmt::format("{} printed more than {} MB, expected a table",
+                              name_of(command),
+                              Program::kMostOutput >> 20));
     }
-    ::poll(watched.data(), watched.size(), kPoll);
-    read_all();
-    status = child.ended();
+    program.wait(false);
+    program.read_all();
+    status = program.ended();
   }
-  // What it wrote last; a descendant that still holds the pipe is not waited for.
-  for (pollfd& end : watched) {
-    while (end.fd >= 0 && ::poll(&end, 1, 0) > 0) read_all();
+  program.read_rest();
+  if (WIFSIGNALED(*status) || WEXITSTATUS(*status) != 0) {
+    throw Error(
+        ErrorKind::numerical,
+        fmt::format("{} {}; {}", name_of(command), how_it_ended(*status), tail(program.complaint)));
   }
-  if (WIFSIGNALED(*status)) {
-    throw Error(ErrorKind::numerical,
-                fmt::format("{} was ended by signal {} ({}); {}",
+  return std::move(program.printed);
+}
+
+struct Conversation::Running {
+  explicit Running(Command c) : command(std::move(c)), program(command, true) {}
+  Command command;
+  Program program;
+};
+
+Conversation::Conversation(Command command)
+    : running_(std::make_unique<Running>(std::move(command))) {}
+
+Conversation::~Conversation() {
+  Program& program = running_->program;
+  program.close_input();
+  const Stopwatch time;
+  while (!program.ended() && !time.beyond(1.0)) {
+    program.wait(false);
+    program.read_all();
+    program.printed.clear();
+  }
+}
+
+std::string Conversation::answer(std::string_view line, const std::string& what) {
+  const Command& command = running_->command;
+  Program& program = running_->program;
+  constexpr std::size_t kShown = 60;
+  program.read_all();
+  if (!program.printed.empty()) {
+    throw Error(ErrorKind::input,
+                fmt::format("{} printed '{}' before {}; expected one line for every line it reads",
                             name_of(command),
-                            WTERMSIG(*status),
-                            ::strsignal(WTERMSIG(*status)),
-                            tail(complaint)));
+                            program.printed.substr(0, std::min(program.printed.find('\n'), kShown)),
+                            what));
   }
-  if (WEXITSTATUS(*status) != 0) {
-    throw Error(ErrorKind::numerical,
-                fmt::format("{} ended with exit code {}; {}",
-                            name_of(command),
-                            WEXITSTATUS(*status),
-                            tail(complaint)));
+  const HoldBrokenPipe hold;
+  const Stopwatch time;
+  std::string left(line);
+  left += '\n';
+  std::size_t seen = 0;  // of its output: no end of a line is there
+  while (true) {
+    if (!left.empty()) {
+      const ssize_t put = ::write(program.input(), left.data(), left.size());
+      if (put > 0) left.erase(0, static_cast<std::size_t>(put));
+      if (put < 0 && errno != EAGAIN && errno != EINTR) left.clear();  // it does not read; it ends
+    }
+    const std::optional<int> status = program.ended();  // before the last look at its output
+    program.read_all();
+    if (status) program.read_rest();
+    const std::size_t end = program.printed.find('\n', seen);
+    if (end != std::string::npos && left.empty()) {
+      std::string answer = program.printed.substr(0, end);
+      program.printed.erase(0, end + 1);
+      return answer;
+    }
+    seen = end == std::string::npos ? program.printed.size() : end;
+    if (status) {
+      throw Error(ErrorKind::numerical,
+                  fmt::format("{} {} in {}; {}",
+                              name_of(command),
+                              how_it_ended(*status),
+                              what,
+                              tail(program.complaint)));
+    }
+    if (time.beyond(command.max_seconds)) {
+      throw Error(ErrorKind::numerical,
+                  fmt::format("{} took longer than {} s for {}; {}",
+                              name_of(command),
+                              *command.max_seconds,
+                              what,
+                              tail(program.complaint)));
+    }
+    if (seen >= Program::kMostOutput) {
+      throw Error(ErrorKind::input,
+                  fmt::format("{} printed more than {} MB for {}, expected a line",
+                              name_of(command),
+                              Program::kMostOutput >> 20,
+                              what));
+    }
+    program.wait(!left.empty());
   }
-  return printed;
 }
 
 }  // namespace attica::sources

@@ -19,7 +19,8 @@ const std::vector<SourceKind>& source_kinds() {
                                                 expression_kind(),
                                                 flow_kind(),
                                                 map_kind(),
-                                                solve_kind()};
+                                                solve_kind(),
+                                                training_kind()};
   return kinds;
 }
 

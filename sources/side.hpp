@@ -93,6 +93,7 @@ SourceKind expression_kind();
 SourceKind flow_kind();
 SourceKind map_kind();
 SourceKind solve_kind();
+SourceKind training_kind();
 
 /// @brief The built-in study that a side names by `study` or `experiment`; null if it names none.
 /// @throws Error of kind input for a name that is none

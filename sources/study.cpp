@@ -8,6 +8,7 @@
 #include "attica/sources/keys.hpp"
 #include "attica/sources/side.hpp"
 #include "attica/sources/theory_text.hpp"
+#include "attica/sources/training.hpp"
 #include "attica/studies/claims.hpp"
 #include "attica/studies/parameters.hpp"
 
@@ -144,7 +145,8 @@ void complete(Configuration& run, const Configuration& problem, bool first) {
                           "simulation.file",
                           "simulation.directory",
                           "theory.file",
-                          "theory.directory"}) {
+                          "theory.directory",
+                          "theory.training.directory"}) {
     if (problem.has(key)) run.set(key, problem.at(key), run.given(key));
   }
 }
@@ -165,6 +167,7 @@ t = [1.0, 2.0, 4.0]
 # One of: file = "theory.csv", command = [...], study = "...", expression = "..." or {series = "...", ...}
 # With a file: covariance = "covariance.csv", that of the theory's errors, rows as in the file.
 # Or equations as text: [theory.flow], [theory.map], [theory.solve], with [theory.let], [theory.lists], [theory.series].
+# Or the training theory of a model: [theory.training] with command, start and rate.
 [theory]
 expression = {decay = "exp(-rate*t)"}
 
@@ -265,6 +268,7 @@ Study defined_study(const Table& entries) {
       for (const Parameter& p : named_parameters(section, part[1])) add(p);
     }
   }
+  for (const Parameter& p : training_parameters(entries)) add(p);
   const auto said = [&](const std::string& key, const char* otherwise) -> std::string {
     for (const auto& [name, value] : entries) {
       const auto* text = std::get_if<std::string>(&value);

@@ -153,6 +153,7 @@ Json points_of(const FigureData& data) {
 void require_formula(const Configuration& c) {
   for (const auto& [source, why] :
        {std::pair{"command", "a program would be started for every move of a slider"},
+        std::pair{"training.command", "a program would be started for every move of a slider"},
         std::pair{"file", "its numbers stand in a table"}}) {
     const std::string key = fmt::format("theory.{}", source);
     if (!c.has(key)) continue;

@@ -55,7 +55,7 @@ std::optional<sources::WatchedCommand> command_of(const Configuration& values,
 
 /// The digests of the files that its commands name and import, such as a script.
 void add_command_digests(const Configuration& values, Table& digests) {
-  for (const std::string side : {"theory", "simulation"}) {
+  for (const std::string side : {"theory", "theory.training", "simulation"}) {
     const auto command = command_of(values, side);
     if (!command) continue;
     for (const std::filesystem::path& path : sources::watched_files(*command).files)
@@ -76,7 +76,7 @@ std::string identity(const Work& work, bool with_margin) {
     if (work.configuration.is_swept(key) || key == "sim.replicates" ||
         parameter->section() == "plot" || parameter->section() == "figure" ||
         key == "theory.directory" || key == "simulation.directory" ||
-        parameter->type == ParameterType::file) {
+        key == "theory.training.directory" || parameter->type == ParameterType::file) {
       continue;
     }
     text += fmt::format("{} = {}\n", key, to_toml(value));
@@ -192,7 +192,7 @@ Work prepare(CheckedConfiguration configuration) {
 
 Table command_versions(const Work& work) {
   Table all;
-  for (const std::string side : {"theory", "simulation"}) {
+  for (const std::string side : {"theory", "theory.training", "simulation"}) {
     const auto command = command_of(work.configuration.values, side);
     if (!command) continue;
     std::vector<std::string> question = sources::python_of(*command);
@@ -215,7 +215,7 @@ Table command_versions(const Work& work) {
                                 std::string(line.substr(space + 1)));
         rest.remove_prefix(std::min(line.size() + 1, rest.size()));
       }
-      all.emplace_back(side, std::move(versions));
+      all.emplace_back(side.substr(0, side.find('.')), std::move(versions));
     } catch (const Error&) {  // a program of that name that answers no such question
     }
   }

@@ -10,7 +10,7 @@ fail() { echo "install.sh: $*" >&2; exit 1; }
 cmake --install "$build" --prefix "$scratch/prefix" >/dev/null
 
 # Nothing of the source tree but the examples themselves is seen.
-for example in library spiked-ridge; do
+for example in library spiked-ridge own-model; do
   cp -r "$source/examples/$example" .
   cmake -S $example -B $example/build -G Ninja -DCMAKE_PREFIX_PATH="$scratch/prefix" \
     -DCMAKE_CXX_COMPILER_LAUNCHER="$(command -v ccache || true)" >/dev/null
@@ -33,6 +33,13 @@ grep -q '^DISAGREE *spiked-ridge-small' out || fail "small p goes unnoticed: $(c
 $spiked run spiked-ridge --set model.alignment=2 2>err && fail "bad input is accepted"
 grep -q "parameter 'model.alignment' = 2: expected 0 <= alignment <= 1" err || fail "bad input: $(cat err)"
 $spiked list >out && grep -q "^gauss" out && fail "an own program lists attica's studies"
+
+# A model by its loss and its law: right as it stands, and the theory of another rate is not.
+own=own-model/build/own-model
+$own run own-model --quiet >out || fail "the model of the example does not agree: $(cat out)"
+grep -q '^AGREE: 6 of 6 points' out || fail "own-model compares something else: $(cat out)"
+$own check runs/own-model-* --perturb sim.eta=0.11 >out 2>&1 || true
+grep -q '^DISAGREE' out || fail "a rate 10 % off is not found: $(cat out)"
 
 # A new study builds as it is written, comes to AGREE, and is not written twice.
 prefix/bin/attica new my-study >out || fail "no new study"

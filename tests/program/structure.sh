@@ -11,7 +11,7 @@ declare -A below=(
   [sim]="core solvers"
   [plots]="core"
   [studies]="core solvers theory sim"
-  [sources]="core solvers studies"
+  [sources]="core solvers theory studies"
   [app]="core solvers sim plots studies sources"
 )
 for folder in "${!below[@]}"; do

@@ -77,4 +77,45 @@ TEST_CASE("output_of: ends what hangs, with all its children", "[studies][own]")
   CHECK(seconds_since(start) < 60);
 }
 
+TEST_CASE("Conversation: a line for a line, however long", "[studies][own]") {
+  Conversation echo({.arguments = {"cat"}, .directory = "/"});
+  CHECK(echo.answer("x", "pass 1") == "x");
+  const std::string line(3000000, 'a');
+  CHECK(echo.answer(line, "pass 2") == line);
+  CHECK(echo.answer("", "pass 3").empty());
+}
+
+TEST_CASE("Conversation: how programs fail names what was asked", "[studies][own]") {
+  const auto asked = [](const std::string& script, std::optional<double> seconds = {}) {
+    Command command = shell(script);
+    command.max_seconds = seconds;
+    Conversation talk(command);
+    static_cast<void>(talk.answer("x", "pass 1"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    static_cast<void>(talk.answer("y", "pass 2"));
+  };
+  CHECK_THROWS_WITH(asked("read a; echo $a; read b; echo reason >&2; exit 3"),
+                    Contains("exit code 3 in pass 2") && Contains("reason"));
+  CHECK_THROWS_WITH(asked("exit 0"), Contains("exit code 0 in pass 1"));
+  CHECK_THROWS_WITH(asked("exec <&-; sleep 5", 0.2), Contains("longer than 0.2 s for pass 1"));
+  CHECK_THROWS_WITH(asked("read a; echo $a; echo more; cat"),
+                    Contains("printed 'more' before pass 2"));
+  CHECK_THROWS_WITH(asked("kill -SEGV $$"), Contains("signal 11"));
+  CHECK_THROWS_WITH(Conversation({.arguments = {"/no/such/program"}, .directory = "/"}),
+                    Contains("cannot be started"));
+}
+
+TEST_CASE("Conversation: nothing is left of a program", "[studies][own]") {
+  const auto file = std::filesystem::temp_directory_path() / "attica-conversation-end";
+  std::filesystem::remove(file);
+  {  // it may clean up when its input ends
+    Conversation talk(shell("while read a; do echo $a; done; touch attica-conversation-end"));
+    CHECK(talk.answer("x", "pass 1") == "x");
+  }
+  CHECK(std::filesystem::remove(file));
+  const auto start = std::chrono::steady_clock::now();
+  { Conversation deaf(shell("sleep 30")); }
+  CHECK(seconds_since(start) < 5);
+}
+
 }  // namespace own_process_test
