@@ -153,6 +153,12 @@ const std::vector<Source>& papers() {
        2026,
        "2601.23208",
        ""},
+      {"medina2026resampling",
+       "The Hidden Advantage of Mask Resampling: A Theory of Masked Autoencoders",
+       "J. Medina Moreira, L. Bardone, L. Zdeborová",
+       2026,
+       "",
+       ""},
       {"silverstein1995empirical",
        "On the empirical distribution of eigenvalues of a class of large dimensional random "
        "matrices",
