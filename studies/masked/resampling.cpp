@@ -21,7 +21,7 @@ namespace {
 
 using Eigen::Index;
 
-constexpr double kWell = 2;  // times the threshold: from where on cosines are compared
+constexpr double kWell = 3;  // times the threshold: from where on cosines are compared
 const std::vector<std::string> kUnit = {
     "weight_norm", "noise_norm", "train_loss", "cosine", "overlap", "test_loss", "accuracy"};
 const std::vector<std::string> kEigenvectors = {"pca", "hollow", "correlation_right"};
@@ -42,10 +42,11 @@ struct MaskedUnit {
       const auto* number = std::get_if<std::int64_t>(&value);
       masks.push_back(number ? std::optional<Index>(*number) : std::nullopt);
     }
-    require(noise.law == NoiseLaw::groups || !c.given("model.low"),
+    constexpr double kLow = 0.4;  // the default: a recorded configuration gives it, too
+    require(noise.law == NoiseLaw::groups || noise.low == kLow,
             "model.low",
             noise.low,
-            "no value unless model.noise = \"groups\"");
+            "its default unless model.noise = \"groups\"");
   }
 
   ResamplingProblem problem(std::optional<Index> number, double alpha) const {
@@ -249,6 +250,7 @@ class Resampling : public PointwiseExperiment {
 /// Well above the thresholds: more masks are better, none is better than Bayes.
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
   constexpr double kSeen = 0.02;  // smaller differences of cosines are not claimed
+  constexpr double kFound = 2;    // times the threshold
   const MaskedUnit unit(c);
   const std::vector<double> thresholds = unit.thresholds();
   std::vector<ClaimResult> all;
@@ -259,7 +261,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
     };
     for (std::size_t k = 0; k < unit.masks.size(); ++k) {
       const std::optional<Index> fewer = unit.masks[k];
-      if (alpha < kWell * thresholds[k]) continue;
+      if (alpha < kFound * thresholds[k]) continue;
       const double cosine = unit.at(fewer, alpha).cosine;
       const std::string where =
           fmt::format("[{},alpha={:.4g}]", describe(MaskedUnit::point(fewer)), alpha);
