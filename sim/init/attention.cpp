@@ -1,5 +1,6 @@
 #include "attica/sim/init/attention.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 
@@ -54,18 +55,19 @@ MatrixXd AttentionLayer::draw_tokens(RandomStream& stream) const {
 LayerDraw draw_layer(const AttentionLayer& layer, RandomStream& stream) {
   MatrixXd queries, keys;
   LayerDraw draw;
+  const Index rows = layer.queries > 0 ? std::min(layer.queries, layer.tokens) : layer.tokens;
   if (layer.random_tokens) {
     const MatrixXd x = layer.draw_tokens(stream);
     const double scale = 1 / std::sqrt(static_cast<double>(layer.dimension));
-    const auto through = [&](Index outputs) {
+    const auto through = [&](Index outputs, Index columns) {
       const MatrixXd w = normals(outputs, layer.dimension, stream);
-      return MatrixXd(scale * (w * x));
+      return MatrixXd(scale * (w * x.leftCols(columns)));
     };
-    queries = through(layer.key_dimension);
-    keys = through(layer.key_dimension);
-    draw.values = through(layer.dimension);
+    queries = through(layer.key_dimension, rows);
+    keys = through(layer.key_dimension, layer.tokens);
+    draw.values = through(layer.dimension, layer.tokens);
   } else {
-    queries = correlated(layer.key_dimension, layer.tokens, layer.cosine, stream);
+    queries = correlated(layer.key_dimension, rows, layer.cosine, stream);
     keys = correlated(layer.key_dimension, layer.tokens, layer.cosine, stream);
     if (layer.dimension > 0) {
       draw.values = correlated(layer.dimension, layer.tokens, layer.cosine, stream);

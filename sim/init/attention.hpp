@@ -11,6 +11,7 @@ namespace attica {
 /// @brief Tokens, W_Q, W_K and W_V of a layer.
 struct AttentionLayer {
   Eigen::Index tokens = 0;         ///< T
+  Eigen::Index queries = 0;        ///< rows of attention: of the first tokens, at most T; 0: of all
   Eigen::Index key_dimension = 0;  ///< d_k
   /// Dimension d of the tokens; 0: exact tokens, whose attention needs none.
   Eigen::Index dimension = 0;
@@ -27,7 +28,7 @@ struct AttentionLayer {
 
 /// @brief q_t · k_s / √d_k at β √(ln T) = 1, and the values W_V x_t with entries of variance 1.
 struct LayerDraw {
-  Eigen::MatrixXd logits;  ///< column t: of query t; @shape{T x T}
+  Eigen::MatrixXd logits;  ///< column t: of query t; @shape{T x queries}
   Eigen::MatrixXd values;  ///< @shape{d x T}; empty if d = 0
 };
 LayerDraw draw_layer(const AttentionLayer& layer, RandomStream& stream);

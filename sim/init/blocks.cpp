@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
+
+#include "attica/core/normal_matrix.hpp"
+#include "attica/sim/init/gaussian_matrix.hpp"
 
 namespace attica {
 
@@ -13,127 +15,102 @@ using Eigen::VectorXd;
 
 namespace {
 
-MatrixXd gaussian(Index rows, Index columns, double variance, RandomStream& stream) {
-  MatrixXd m(rows, columns);
-  stream.fill_normal(std::span(m.data(), static_cast<std::size_t>(m.size())));
-  m *= std::sqrt(variance);
-  return m;
-}
-
 /// What a block keeps for the way back.
+template <class Weights>
 struct Block {
-  MatrixXd query_matrix, key_matrix, value_matrix, first_matrix, second_matrix;
-  MatrixXd input, queries, keys, values;
+  Weights query_matrix, key_matrix, value_matrix, first_matrix, second_matrix;
+  FactoredColumns input;
+  MatrixXd queries, keys, values;
   std::vector<MatrixXd> attention;  ///< one a head; column t: row t of attention
   MatrixXd attended;                ///< before its normalisation
-  MatrixXd middle;                  ///< after it
+  FactoredColumns middle;           ///< after it
   MatrixXd hidden;                  ///< W_1 x + b_1
+  FactoredColumns active;           ///< relu of it
   MatrixXd mixed;                   ///< after the MLP, before the normalisation
 };
 
+template <class Weights>
 class Network {
  public:
   Network(const BlockNetwork& network, RandomStream& stream) : n_(network), stream_(stream) {}
 
-  /// @brief The tokens of the input. @shape{d x T}
-  MatrixXd input() const {
-    const auto d = static_cast<double>(n_.dimension);
-    MatrixXd x = MatrixXd::Zero(n_.dimension, n_.context);
-    x.row(0).setConstant(std::sqrt(n_.cosine * d));
-    for (Index t = 0; t < n_.context; ++t) x(t + 1, t) = std::sqrt((1 - n_.cosine) * d);
-    return x;
-  }
-
   /// @brief The tokens after a new block, which is left in `block`.
-  MatrixXd forward(MatrixXd x, Block& block) {
-    const auto d = static_cast<double>(n_.dimension);
-    const auto draw = [&](double variance) {
-      return gaussian(n_.dimension, n_.dimension, variance / d, stream_);
-    };
+  FactoredColumns forward(FactoredColumns x, Block<Weights>& block) {
     const double logits = n_.beta * std::sqrt(std::log(static_cast<double>(n_.context)));
-    block.query_matrix = draw(logits);
-    block.key_matrix = draw(logits);
-    block.value_matrix = draw(n_.value_variance);
-    block.queries.noalias() = block.query_matrix * x;
-    block.keys.noalias() = block.key_matrix * x;
-    block.values.noalias() = block.value_matrix * x;
-    block.values.colwise() += bias();
+    block.queries = block.query_matrix.apply(x, logits, stream_);
+    block.keys = block.key_matrix.apply(x, logits, stream_);
+    block.values = block.value_matrix.apply(x, n_.value_variance, stream_);
+    add_bias(block.values);
     block.attention.resize(static_cast<std::size_t>(n_.heads));
-    block.attended = n_.skip * x;
+    block.attended = n_.skip * x.x;
     for (Index h = 0; h < n_.heads; ++h) {
-      const MatrixXd keys = block.keys.middleRows(h * width(), width());
-      const MatrixXd queries = block.queries.middleRows(h * width(), width());
-      const MatrixXd products = keys.transpose() * queries;
+      const MatrixXd products = rows(block.keys, h).transpose() * rows(block.queries, h);
       MatrixXd& a = block.attention[static_cast<std::size_t>(h)];
       softmax_columns(products, 1 / std::sqrt(static_cast<double>(width())), false, a);
-      const MatrixXd values = block.values.middleRows(h * width(), width());
-      block.attended.middleRows(h * width(), width()) += values * a;
+      block.attended.middleRows(h * width(), width()).noalias() += rows(block.values, h) * a;
     }
     block.input = std::move(x);
-    block.middle = normalised(block.attended);
+    block.middle = FactoredColumns(normalised(block.attended));
     if (!n_.mlp) return block.middle;
-    block.first_matrix = draw(n_.mlp_variance);
-    block.second_matrix = draw(n_.mlp_variance);
-    block.hidden.noalias() = block.first_matrix * block.middle;
-    block.hidden.colwise() += bias();
-    const MatrixXd active = block.hidden.cwiseMax(0.0);
-    block.mixed.noalias() = block.second_matrix * active;
-    block.mixed.colwise() += bias();
-    block.mixed += n_.mlp_skip * block.middle;
-    return normalised(block.mixed);
+    block.hidden = block.first_matrix.apply(block.middle, n_.mlp_variance, stream_);
+    add_bias(block.hidden);
+    block.active = FactoredColumns(block.hidden.cwiseMax(0.0));
+    block.mixed = block.second_matrix.apply(block.active, n_.mlp_variance, stream_);
+    add_bias(block.mixed);
+    block.mixed += n_.mlp_skip * block.middle.x;
+    return FactoredColumns(normalised(block.mixed));
   }
 
   /// @brief The gradient with respect to the block's input, of one with respect to its output, and
   /// what is measured of the weights' gradients.
-  MatrixXd backward(const Block& block, MatrixXd g, GradientMeasures& measures) const {
+  MatrixXd backward(const Block<Weights>& block, MatrixXd g, GradientMeasures& measures) const {
     if (n_.mlp) {
       g = through_norm(block.mixed, g);
-      MatrixXd hidden = block.second_matrix.transpose() * g;
+      MatrixXd hidden = block.second_matrix.transpose_times(g, block.active, stream_);
       hidden = (block.hidden.array() > 0).select(hidden, 0.0);
-      const MatrixXd through = block.first_matrix.transpose() * hidden;
-      g = n_.mlp_skip * g + through;
+      g = n_.mlp_skip * g + block.first_matrix.transpose_times(hidden, block.middle, stream_);
     }
     g = through_norm(block.attended, g);
     const double scale = 1 / std::sqrt(static_cast<double>(width()));
     MatrixXd values(n_.dimension, n_.context), queries = values, keys = values;
     for (Index h = 0; h < n_.heads; ++h) {
       const MatrixXd& a = block.attention[static_cast<std::size_t>(h)];
-      const auto rows = [&](const MatrixXd& m) {
-        return MatrixXd(m.middleRows(h * width(), width()));
-      };
-      const MatrixXd out = rows(g);
-      MatrixXd logits = rows(block.values).transpose() * out;
+      MatrixXd logits = rows(block.values, h).transpose() * rows(g, h);
       const RowVectorXd means = a.cwiseProduct(logits).colwise().sum();
       logits.rowwise() -= means;
       logits = scale * a.cwiseProduct(logits);
-      values.middleRows(h * width(), width()) = out * a.transpose();
-      queries.middleRows(h * width(), width()) = rows(block.keys) * logits;
-      keys.middleRows(h * width(), width()) = rows(block.queries) * logits.transpose();
+      values.middleRows(h * width(), width()).noalias() = rows(g, h) * a.transpose();
+      queries.middleRows(h * width(), width()).noalias() = rows(block.keys, h) * logits;
+      keys.middleRows(h * width(), width()).noalias() = rows(block.queries, h) * logits.transpose();
     }
-    const MatrixXd gram = block.input.transpose() * block.input;
     const auto size = static_cast<double>(n_.context * n_.dimension);
     // |D Xᵀ|² = Σ (DᵀD) ∘ (XᵀX)
     const auto norm = [&](const MatrixXd& m) {
       const MatrixXd own = m.transpose() * m;
-      return own.cwiseProduct(gram).sum() / size;
+      return own.cwiseProduct(block.input.gram).sum() / size;
     };
     measures.value_weight = norm(values);
     measures.query_weight = norm(queries);
     measures.key_weight = norm(keys);
-    MatrixXd back = n_.skip * g;
-    back.noalias() += block.value_matrix.transpose() * values;
-    back.noalias() += block.query_matrix.transpose() * queries;
-    back.noalias() += block.key_matrix.transpose() * keys;
-    return back;
+    return n_.skip * g + block.value_matrix.transpose_times(values, block.input, stream_) +
+           block.query_matrix.transpose_times(queries, block.input, stream_) +
+           block.key_matrix.transpose_times(keys, block.input, stream_);
   }
 
+  /// @brief g_t of the loss.
   MatrixXd random_gradient() {
-    return gaussian(n_.dimension, n_.context, 1 / static_cast<double>(n_.dimension), stream_);
+    return normal_matrix(n_.dimension, n_.context, stream_) /
+           std::sqrt(static_cast<double>(n_.dimension));
   }
 
  private:
   Index width() const { return n_.dimension / n_.heads; }
-  VectorXd bias() { return gaussian(n_.dimension, 1, n_.bias_variance, stream_).col(0); }
+  auto rows(const MatrixXd& m, Index head) const { return m.middleRows(head * width(), width()); }
+  void add_bias(MatrixXd& m) {
+    if (n_.bias_variance == 0) return;
+    const VectorXd bias = std::sqrt(n_.bias_variance) * normal_matrix(m.rows(), 1, stream_).col(0);
+    m.colwise() += bias;
+  }
 
   MatrixXd normalised(MatrixXd x) const {
     if (n_.layer_norm) x.rowwise() -= RowVectorXd(x.colwise().mean());
@@ -157,15 +134,15 @@ class Network {
   RandomStream& stream_;
 };
 
-}  // namespace
-
-std::vector<BlockMeasures> draw_forward(const BlockNetwork& network, RandomStream& stream) {
-  Network drawn(network, stream);
-  MatrixXd x = drawn.input();
+template <class Weights>
+std::vector<BlockMeasures> forward_measures(const BlockNetwork& network, RandomStream& stream) {
+  Network<Weights> drawn(network, stream);
+  FactoredColumns x(network.input());
   const auto t = static_cast<double>(network.context);
+  const auto d = static_cast<double>(network.dimension);
   const double pairs = t * (t - 1);
   std::vector<BlockMeasures> all;
-  Block block;
+  Block<Weights> block;
   for (int l = 0; l < network.blocks; ++l) {
     x = drawn.forward(std::move(x), block);
     BlockMeasures m;
@@ -177,26 +154,23 @@ std::vector<BlockMeasures> draw_forward(const BlockNetwork& network, RandomStrea
     m.participation /= static_cast<double>(network.heads);
     m.shared /= static_cast<double>(network.heads);
     // 1 - cosine as half the squared distance, which keeps its digits where all tokens are alike.
-    const VectorXd centre = x.rowwise().mean();
-    const MatrixXd apart = x.colwise() - centre;
-    const auto d = static_cast<double>(network.dimension);
-    m.distance = apart.squaredNorm() / (d * (t - 1));
-    const MatrixXd gram = x.transpose() * x / d;
+    const VectorXd centre = x.x.rowwise().mean();
+    m.distance = (x.x.colwise() - centre).squaredNorm() / (d * (t - 1));
     const double mean = 1 - m.distance;
-    m.spread = std::sqrt(std::max(
-        0.0,
-        ((gram.array() - mean).square().sum() - (gram.diagonal().array() - mean).square().sum()) /
-            pairs));
+    const auto off = [&](const auto& cosines) { return (cosines / d - mean).square().sum(); };
+    m.spread =
+        std::sqrt(std::max(0.0, (off(x.gram.array()) - off(x.gram.diagonal().array())) / pairs));
     all.push_back(m);
   }
   return all;
 }
 
-std::vector<GradientMeasures> draw_gradients(const BlockNetwork& network, RandomStream& stream) {
-  Network drawn(network, stream);
-  std::vector<Block> blocks(static_cast<std::size_t>(network.blocks));
-  MatrixXd x = drawn.input();
-  for (Block& block : blocks) x = drawn.forward(std::move(x), block);
+template <class Weights>
+std::vector<GradientMeasures> gradient_measures(const BlockNetwork& network, RandomStream& stream) {
+  Network<Weights> drawn(network, stream);
+  std::vector<Block<Weights>> blocks(static_cast<std::size_t>(network.blocks));
+  FactoredColumns x(network.input());
+  for (auto& block : blocks) x = drawn.forward(std::move(x), block);
   MatrixXd g = drawn.random_gradient();
   const auto t = static_cast<double>(network.context);
   std::vector<GradientMeasures> all(blocks.size());
@@ -207,6 +181,43 @@ std::vector<GradientMeasures> draw_gradients(const BlockNetwork& network, Random
     all[l].overlap = (g.rowwise().sum().squaredNorm() - own) / (t * (t - 1));
   }
   return all;
+}
+
+}  // namespace
+
+MatrixXd BlockNetwork::input() const {
+  const auto d = static_cast<double>(dimension);
+  MatrixXd x = MatrixXd::Zero(dimension, context);
+  x.row(0).setConstant(std::sqrt(cosine * d));
+  for (Index t = 0; t < context; ++t) x(t + 1, t) = std::sqrt((1 - cosine) * d);
+  return x;
+}
+
+std::vector<BlockMeasures> draw_forward(const BlockNetwork& network,
+                                        RandomStream& stream,
+                                        DrawnWeights weights) {
+  return weights == DrawnWeights::action ? forward_measures<LazyGaussian>(network, stream)
+                                         : forward_measures<FullGaussian>(network, stream);
+}
+
+std::vector<GradientMeasures> draw_gradients(const BlockNetwork& network,
+                                             RandomStream& stream,
+                                             DrawnWeights weights) {
+  return weights == DrawnWeights::action ? gradient_measures<LazyGaussian>(network, stream)
+                                         : gradient_measures<FullGaussian>(network, stream);
+}
+
+LossAtInput loss_at_input(const BlockNetwork& network, MatrixXd input, RandomStream& stream) {
+  Network<FullGaussian> drawn(network, stream);
+  std::vector<Block<FullGaussian>> blocks(static_cast<std::size_t>(network.blocks));
+  FactoredColumns x(std::move(input));
+  for (auto& block : blocks) x = drawn.forward(std::move(x), block);
+  MatrixXd g = drawn.random_gradient();
+  LossAtInput at{.loss = g.cwiseProduct(x.x).sum(), .gradient = {}};
+  GradientMeasures unused;
+  for (std::size_t l = blocks.size(); l-- > 0;) g = drawn.backward(blocks[l], std::move(g), unused);
+  at.gradient = std::move(g);
+  return at;
 }
 
 }  // namespace attica

@@ -26,7 +26,14 @@ struct BlockNetwork {
   bool mlp = true;
   bool layer_norm = false;
   int blocks = 1;
+
+  /// @brief The tokens of the input. @shape{d x T}
+  Eigen::MatrixXd input() const;
 };
+
+/// How weight matrices are drawn (gaussian_matrix.hpp): with all entries, or in their action alone,
+/// which has the same law and takes d T² operations in place of d² T.
+enum class DrawnWeights { action, entries };
 
 /// Of a block: attention in it, mean over heads, and the tokens after it.
 struct BlockMeasures {
@@ -36,7 +43,9 @@ struct BlockMeasures {
   double spread = 0;    ///< standard deviation of the cosine over pairs of tokens
 };
 /// @brief One network, from stream to the last block.
-std::vector<BlockMeasures> draw_forward(const BlockNetwork& network, RandomStream& stream);
+std::vector<BlockMeasures> draw_forward(const BlockNetwork& network,
+                                        RandomStream& stream,
+                                        DrawnWeights weights = DrawnWeights::action);
 
 /// Of the loss Σ_t g_t·x_t after the last block, g_t ~ N(0, 1/d).
 struct GradientMeasures {
@@ -45,6 +54,17 @@ struct GradientMeasures {
   double value_weight = 0, query_weight = 0, key_weight = 0;  ///< |∂loss/∂W|²/(T d)
 };
 /// @brief One network, forward and back. In the order of the blocks.
-std::vector<GradientMeasures> draw_gradients(const BlockNetwork& network, RandomStream& stream);
+std::vector<GradientMeasures> draw_gradients(const BlockNetwork& network,
+                                             RandomStream& stream,
+                                             DrawnWeights weights = DrawnWeights::action);
+
+/// The loss at an input, and its gradient there.
+struct LossAtInput {
+  double loss = 0;
+  Eigen::MatrixXd gradient;
+};
+/// @brief Of the network whose entries and g_t come from the stream, at any input: the same stream
+/// is the same network. @param input @shape{d x T}
+LossAtInput loss_at_input(const BlockNetwork& network, Eigen::MatrixXd input, RandomStream& stream);
 
 }  // namespace attica

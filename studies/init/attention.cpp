@@ -4,6 +4,7 @@
 
 #include "attica/sim/init/attention.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -24,6 +25,7 @@ class Attention : public PointwiseExperiment {
       : betas_(ascending(c.reals("sweep.beta"))),
         contexts_(ascending(c.integers("sweep.context"))),
         layer_{.tokens = 0,
+               .queries = c.flag("model.causal") ? 0 : c.integer("sim.queries"),
                .key_dimension = c.integer("model.key_dimension"),
                .dimension = c.integer("model.dimension"),
                .cosine = c.real("model.cosine"),
@@ -90,7 +92,11 @@ class Attention : public PointwiseExperiment {
     const auto t = static_cast<double>(contexts_[point]);
     const auto dimension = static_cast<double>(layer_.dimension);
     const auto betas = static_cast<double>(betas_.size());
-    return 2 * t * t * (static_cast<double>(layer_.key_dimension) + betas * (dimension + 20)) +
+    const auto queries = static_cast<double>(layer_.queries);
+    const double rows = layer_.queries > 0 ? std::min(t, queries) : t;
+    const auto width = static_cast<double>(layer_.key_dimension);
+    // A random number is about twenty operations.
+    return 2 * t * rows * (width + betas * (dimension + 20)) + 20 * t * width +
            2 * t * dimension * dimension;
   }
 

@@ -63,7 +63,7 @@ double NetworkExperiment::flops(std::size_t point) const {
   const double t = theory_[point].context;
   const double d = theory_[point].dimension;
   // A random number is about twenty operations.
-  return blocks() * (5 * d * d * (2 * t + 20) + 4 * t * t * d);
+  return blocks() * d * t * (5 * 20 + 20 * t);
 }
 
 }  // namespace attica
