@@ -9,4 +9,5 @@ set(ATTICA_EVERY_FAMILY
   icl
   language
   masked
+  init
 )

@@ -10,6 +10,9 @@ namespace masked_spectrum { Study study(); }
 namespace masked_spike { Study study(); }
 namespace masked_vs_pca { Study study(); }
 namespace masked_transfer { Study study(); }
+namespace masked_resampling { Study study(); }
+namespace masked_resampling_labels { Study study(); }
+namespace masked_resampling_threshold { Study study(); }
 // clang-format on
 
 std::vector<Study> masked_studies() {
@@ -18,6 +21,9 @@ std::vector<Study> masked_studies() {
       masked_spike::study(),
       masked_vs_pca::study(),
       masked_transfer::study(),
+      masked_resampling::study(),
+      masked_resampling_labels::study(),
+      masked_resampling_threshold::study(),
   };
 }
 

@@ -1,0 +1,261 @@
+#include "attica/theory/init/propagation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <numbers>
+
+#include "attica/core/error.hpp"
+#include "attica/theory/init/key_dimension.hpp"
+
+namespace attica {
+namespace {
+
+/// Rows of the recursion's attention.
+FiniteHead head_of(const InitialTransformer& n, double cosine) {
+  return {.rows = {.keys = n.context, .causal = false, .sphere = 0},
+          .variance = n.beta * n.beta * std::log(n.context),
+          .cosine = cosine,
+          .key_dimension = n.dimension / n.heads};
+}
+
+/// Arc cosine kernel of order 1 of ReLU units: E relu(x) relu(y) of unit variances, correlation ρ.
+double relu_kernel(double rho) {
+  return (std::sqrt(1 - rho * rho) + rho * (std::numbers::pi - std::acos(rho))) /
+         (2 * std::numbers::pi);
+}
+
+/// Variance of a unit's input, and the correlation of two tokens' inputs.
+struct UnitInput {
+  double variance, correlation;
+};
+UnitInput unit_input(const InitialTransformer& n, double cosine) {
+  const double variance = n.mlp_variance + n.bias_variance;
+  return {variance,
+          variance > 0 ? std::min(1.0, (n.mlp_variance * cosine + n.bias_variance) / variance) : 1};
+}
+
+double logit(double c) { return std::log(c) - std::log1p(-c); }
+
+/// What a half block adds to g, of networks of width d.
+struct Noise {
+  double mean = 0;      ///< b
+  double variance = 0;  ///< v
+};
+
+Noise noise_of(const HalfBlock& half, double common, double rest, double both, double own) {
+  const double n = half.common;
+  const double r = half.rest;
+  return {.mean = -common / (2 * n * n) + rest / (2 * r * r) + own * (n + r) / r,
+          .variance = common / (n * n) + rest / (r * r) - 2 * both / (n * r)};
+}
+
+/// Of attention, and how much the tokens' norms scatter in it.
+struct AttentionNoise {
+  Noise noise;
+  double clones = 0;
+};
+
+AttentionNoise attention_noise(const InitialTransformer& n,
+                               double c,
+                               const AttentionAt& at,
+                               bool pairs) {
+  const HalfBlock half = attention_half(n, c, at);
+  const double variance = n.beta * n.beta * (1 - c) * std::log(n.context);
+  const AttentionRows rows{.keys = n.context, .causal = false, .sphere = 0};
+  const RowMoments row = softmax_row(rows, variance, false);
+  const double values = n.value_variance * (1 - c);
+  const double total = half.common + half.rest;
+  AttentionNoise out;
+  out.clones = values * values * row.variance() / (n.heads * total * total);
+  if (!pairs) return out;
+  const PairMoments two =
+      softmax_pair(rows,
+                   {.variance_a = variance, .variance_b = variance, .correlation = c},
+                   PairPart::all,
+                   {.step = 0.4, .tail = 26});
+  const double squares = two.squares - row.participation * row.participation;
+  const double square_shared = two.square_shared - row.participation * two.shared;
+  const double c1 = c + (1 - c) / n.context;
+  const double o1 = c + (1 - c) * ((n.context - 1) * at.shared + at.participation) / n.context;
+  const double common = (2 * n.value_variance * n.value_variance * o1 * o1 +
+                         4 * n.skip * n.skip * c1 * n.value_variance * o1) /
+                        n.dimension;
+  const double rest = values * values * squares / n.heads;
+  const double own = 0.75 * (values * values * row.variance() / n.heads - rest) / (total * total) -
+                     values * values * square_shared / (n.heads * half.common * total);
+  out.noise = noise_of(half, common, rest, 0, own);
+  return out;
+}
+
+Noise mlp_noise(const InitialTransformer& n, double c) {
+  const HalfBlock half = mlp_half(n, c);
+  const UnitInput input = unit_input(n, c);
+  const double rho = input.correlation;
+  const double tau = std::sqrt(1 - rho);
+  // Over the part that all tokens share of a unit's input.
+  double a1 = 0, b1 = 0, aa = 0, bb = 0, ab = 0;
+  constexpr double kStep = 0.02;
+  for (double z = -9; z <= 9 + kStep / 2; z += kStep) {
+    const double weight = kStep * std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
+    const double mu = std::sqrt(rho) * z;
+    const double x = tau > 0 ? mu / tau : (mu > 0 ? 40 : -40);
+    const double below = std::erfc(-x / std::numbers::sqrt2) / 2;
+    const double density = std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi);
+    const double square = input.variance * ((mu * mu + tau * tau) * below + mu * tau * density);
+    const double mean = mu * below + tau * density;
+    const double product = input.variance * mean * mean;
+    a1 += weight * square;
+    b1 += weight * product;
+    aa += weight * square * square;
+    bb += weight * product * product;
+    ab += weight * square * product;
+  }
+  const double var_a = aa - a1 * a1;
+  const double var_b = bb - b1 * b1;
+  const double cov = ab - a1 * b1;
+  const double w2 = n.mlp_variance * n.mlp_variance;
+  const double c1 = c + (1 - c) / n.context;
+  const double k1 = b1 + (a1 - b1) / n.context;
+  const double common =
+      (w2 * var_b + 2 * w2 * k1 * k1 + 4 * n.mlp_skip * n.mlp_skip * c1 * n.mlp_variance * k1) /
+      n.dimension;
+  const double rest = w2 * (var_a + var_b - 2 * cov) / n.dimension;
+  return noise_of(half, common, rest, w2 * (cov - var_b) / n.dimension, 0);
+}
+
+/// G, G' and G'' of a half block in g.
+struct Slopes {
+  double value = 0, first = 0, second = 0;
+};
+Slopes slopes_of(const std::function<HalfBlock(double cosine)>& half, double g) {
+  constexpr double kStep = 0.05;
+  const auto at = [&](double x) {
+    const HalfBlock h = half(1 / (1 + std::exp(-x)));
+    return std::log(h.common / h.rest);
+  };
+  const double low = at(g - kStep), value = at(g), high = at(g + kStep);
+  return {.value = value,
+          .first = (high - low) / (2 * kStep),
+          .second = (high - 2 * value + low) / (kStep * kStep)};
+}
+
+/// g of networks: mean deviation from the mean field, and variance.
+struct Law {
+  double g = 0, deviation = 0, variance = 0;
+
+  void through(const Slopes& slope, const Noise& noise) {
+    deviation = slope.first * deviation + slope.second * variance / 2 + noise.mean;
+    variance = slope.first * slope.first * variance + noise.variance;
+    g = slope.value;
+  }
+  /// @brief Mean of f(c) over networks.
+  template <class F>
+  double mean(const F& f) const {
+    double sum = 0;
+    for (const WeightedValue& node : normal_nodes(9)) {
+      sum +=
+          node.weight * f(1 / (1 + std::exp(-(g + deviation + std::sqrt(variance) * node.value))));
+    }
+    return sum;
+  }
+};
+
+}  // namespace
+
+AttentionAt attention_at(const InitialTransformer& n, double cosine, bool jacobians) {
+  if (n.limit) {
+    const double mu = limit_index(n.beta, cosine);
+    return {.participation = 1 - mu,
+            .shared = jacobians ? 1 / n.context : 0,
+            .jacobian = mu * (1 - mu) / 3,
+            .shared_jacobian = 0};
+  }
+  const FiniteHead head = head_of(n, cosine);
+  const RowMoments row = finite_row(head, false);
+  const PairMoments two =
+      finite_pair_first_order(head, jacobians ? PairPart::jacobian : PairPart::shared);
+  return {.participation = row.participation,
+          .shared = two.shared,
+          .jacobian = row.jacobian(),
+          .shared_jacobian = two.shared_jacobian};
+}
+
+HalfBlock attention_half(const InitialTransformer& n, double c, const AttentionAt& at) {
+  const double a2 = n.skip * n.skip;
+  return {.common = a2 * c + n.value_variance * (c + (1 - c) * at.shared) + n.bias_variance,
+          .rest = (1 - c) * (a2 + n.value_variance * (at.participation - at.shared))};
+}
+
+HalfBlock mlp_half(const InitialTransformer& n, double c) {
+  const double m2 = n.mlp_skip * n.mlp_skip;
+  const UnitInput input = unit_input(n, c);
+  const double same = input.variance / 2;
+  const double other = input.variance * relu_kernel(input.correlation);
+  return {.common = m2 * c + n.mlp_variance * other + n.bias_variance,
+          .rest = m2 * (1 - c) + n.mlp_variance * (same - other)};
+}
+
+std::vector<BlockCosines> mean_field(const InitialTransformer& n, int blocks) {
+  std::vector<BlockCosines> all;
+  double c = n.cosine;
+  for (int l = 0; l < blocks; ++l) {
+    BlockCosines block{.input = c, .middle = 0, .output = 0};
+    block.middle = attention_half(n, c, attention_at(n, c)).cosine();
+    block.output = c = n.mlp ? mlp_half(n, block.middle).cosine() : block.middle;
+    all.push_back(block);
+  }
+  return all;
+}
+
+std::vector<BlockMoments> propagate(const InitialTransformer& n, int blocks, int order) {
+  if (order > 0) require(n.cosine > 0, "cosine", n.cosine, "above 0 at first order");
+  std::vector<BlockMoments> all;
+  Law law{.g = n.cosine > 0 ? logit(n.cosine) : 0, .deviation = 0, .variance = 0};
+  double c = n.cosine;
+  for (int l = 0; l < blocks; ++l) {
+    BlockMoments block;
+    const AttentionAt at = attention_at(n, c);
+    block.participation = at.participation;
+    block.shared = at.shared;
+    const AttentionNoise of_attention = attention_noise(n, c, at, order > 0);
+    block.clones = of_attention.clones;
+    double distance = attention_half(n, c, at).distance();
+    if (order > 0) {
+      std::map<double, AttentionAt> seen;
+      const auto once = [&](double x) {
+        const auto [place, fresh] = seen.try_emplace(x);
+        if (fresh) place->second = attention_at(n, x);
+        return place->second;
+      };
+      if (law.variance > 0) {
+        block.participation = law.mean([&](double x) { return once(x).participation; });
+        block.shared = law.mean([&](double x) { return once(x).shared; });
+        block.participation_shift = at.participation - block.participation;
+        block.shared_shift = at.shared - block.shared;
+      }
+      law.through(slopes_of([&](double x) { return attention_half(n, x, once(x)); }, law.g),
+                  of_attention.noise);
+    }
+    c = 1 - distance;
+    if (n.mlp) {
+      const Noise of_mlp = order > 0 ? mlp_noise(n, c) : Noise{};
+      distance = mlp_half(n, c).distance();
+      if (order > 0)
+        law.through(slopes_of([&](double x) { return mlp_half(n, x); }, law.g), of_mlp);
+      c = 1 - distance;
+    }
+    block.distance = distance;
+    if (order > 0) {
+      block.distance = law.mean([](double x) { return 1 - x; });
+      const double square = law.mean([](double x) { return (1 - x) * (1 - x); });
+      block.spread = std::sqrt(std::max(0.0, square - block.distance * block.distance));
+      block.distance_shift = distance - block.distance;
+    }
+    all.push_back(block);
+  }
+  return all;
+}
+
+}  // namespace attica
