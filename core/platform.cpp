@@ -168,12 +168,6 @@ bool open_terminal(int& ours, int& childs) {
   return name != nullptr && childs >= 0;
 }
 
-FILE* open_input_of(const std::string& command) noexcept {
-  FILE* const stream = ::popen(command.c_str(), "w");  // NOLINT(cert-env33-c)
-  if (stream != nullptr) keep_from_children(::fileno(stream));
-  return stream;
-}
-
 void end_with_parent([[maybe_unused]] int signal) noexcept {
 #ifdef __linux__
   ::prctl(PR_SET_PDEATHSIG, signal);

@@ -4,7 +4,6 @@
 /// what is not POSIX; the calls of each system stand in platform.cpp alone.
 
 #include <array>
-#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -46,11 +45,6 @@ bool open_pipe(std::array<int, 2>& ends) noexcept;
 /// @brief A new terminal (our end, a child's end) that children do not inherit. @return false: see
 /// errno
 bool open_terminal(int& ours, int& childs);
-
-/// @brief Starts a shell that runs a command and reads what is written to the stream, which other
-/// children do not inherit; to be ended by pclose.
-/// @return null: see errno
-FILE* open_input_of(const std::string& command) noexcept;
 
 // Between fork and exec, in processes of many threads:
 

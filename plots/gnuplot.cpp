@@ -1,12 +1,10 @@
 #include "attica/plots/gnuplot.hpp"
 
 #include <fmt/format.h>
+#include <gnuplot-iostream.h>
 #include <pthread.h>
 
-#include <cerrno>
 #include <csignal>
-#include <cstdio>
-#include <cstring>
 #include <sstream>
 
 #include "attica/core/error.hpp"
@@ -70,13 +68,10 @@ bool run_gnuplot(const std::string& script,
   // status in a file.
   {
     const HoldBrokenPipe hold;
-    FILE* const pipe = platform::open_input_of(
-        "cd " + shell_quote(folder.string()) +
-        fmt::format(" && {{ gnuplot -d - >{} 2>&1; echo $? >{}; }}", log, status_file));
-    if (pipe == nullptr)
-      throw Error(ErrorKind::storage, fmt::format("no process: {}", std::strerror(errno)));
-    std::fwrite(script.data(), 1, script.size(), pipe);
-    ::pclose(pipe);
+    Gnuplot pipe("cd " + shell_quote(folder.string()) +
+                 fmt::format(" && {{ gnuplot -d - >{} 2>&1; echo $? >{}; }}", log, status_file));
+    pipe << script;
+    pipe.flush();
   }
   const std::string status = read_bytes(folder / status_file).value_or("");
   if (status.empty()) {

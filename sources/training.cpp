@@ -157,7 +157,7 @@ class TrainingSide : public Side {
   TheoryResult theory(TheoryGrid /*grid*/, const Side* simulation) const override {
     command_.require_own();
     const Grid grid = grid_of(simulation);
-    AnsweringModel model(key_of("command"), command_.fill({}, 0, 0), start_);
+    AnsweringModel model(key_of("command"), command_.fill({}, {}, 0), start_);
     if (has(c_, "weights")) model.set_weights(key_of("weights"), numbers(c_, "weights"));
     std::vector<std::string> names;
     const std::vector<Observable> observables = observables_of(model, names);

@@ -20,7 +20,7 @@ class Attica(CMakePackage):
     depends_on("ninja", type="build")
     depends_on("pkgconfig", type="build")
     depends_on("eigen@3.4:3")
-    depends_on("boost@1.74: +math")
+    depends_on("boost@1.74: +iostreams +filesystem +math")
     depends_on("gsl@2.7:")
     depends_on("ceres-solver@2.1:")
     depends_on("glog")

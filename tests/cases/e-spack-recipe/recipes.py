@@ -11,7 +11,8 @@ import sys
 LIBRARIES = {
     "Eigen/": ("Eigen3", "eigen", "eigen"),
     "unsupported/Eigen/": ("Eigen3", "eigen", "eigen"),
-    "boost/": ("Boost", "libboost-headers", "boost"),
+    "boost/": ("Boost", "libboost-devel", "boost"),
+    "gnuplot-iostream.h": ("GnuplotIostream", None, None),  # a copy lies in third_party
     "gsl/": ("GSL", "gsl", "gsl"),
     "ceres/": ("Ceres", "ceres-solver", "ceres-solver"),
     "glog/": ("Ceres", "glog", "glog"),  # Ceres writes its log by it
