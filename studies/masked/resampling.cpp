@@ -125,7 +125,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   for (const double alpha : masked_sizes(c).alphas(TheoryGrid::run)) {
     const double bayes = bayes_cosine(unit.problem({}, alpha));
     const auto seen = [&](std::optional<Index> number) {
-      return values_at(observed, "cosine", MaskedUnit::point(number), alpha);
+      return by_replicate(observed, {{"cosine", MaskedUnit::point(number), alpha}}).column();
     };
     for (std::size_t k = 0; k < unit.masks.size(); ++k) {
       const std::optional<Index> fewer = unit.masks[k];
