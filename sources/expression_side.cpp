@@ -3,6 +3,7 @@
 /// `solve`.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -194,7 +195,43 @@ class FormulaSide : public Side {
       }
     }
     ConfiguredText::Result found = text.predict(wanted);
+    // What margins cannot bear is computed with smaller tolerances, and told if that does not help.
+    for (int sharper = 1; sharper <= 2 && !inexact(found.predictions).empty(); ++sharper)
+      found = text.predict(wanted, sharper);
+    const std::vector<std::string> places = inexact(found.predictions);
+    constexpr std::size_t kShown = 5;
+    if (!places.empty()) {
+      const std::vector<std::string> shown(
+          places.begin(),
+          places.begin() + static_cast<std::ptrdiff_t>(std::min(places.size(), kShown)));
+      found.warnings.push_back(fmt::format(
+          "the numerical error of the theory is above a third of its margin at {}{}",
+          fmt::join(shown, "; "),
+          places.size() > kShown ? fmt::format(" and {} more", places.size() - kShown) : ""));
+    }
     return {std::move(found.predictions), std::move(found.diagnostics), std::move(found.warnings)};
+  }
+
+  /// Compared points whose numerical error is above a third of the margin.
+  std::vector<std::string> inexact(const std::vector<Prediction>& predictions) const {
+    constexpr double kShare = 1.0 / 3;
+    std::vector<std::string> places;
+    for (const Prediction& p : predictions) {
+      const std::string key = "agreement." + p.series.name + ".";
+      if (p.numerical_error.empty() || !c_.declares(key + "relative")) continue;
+      const double relative = c_.real(key + "relative"), absolute = c_.real(key + "absolute");
+      if (relative == 0 && absolute == 0) continue;
+      for (std::size_t k = 0; k < p.series.x.size(); ++k) {
+        if (!p.compared.empty() && !p.compared[k]) continue;
+        if (p.numerical_error[k] <= kShare * (absolute + relative * std::abs(p.series.y[k])))
+          continue;
+        places.push_back(
+            fmt::format("{} at {}",
+                        p.series.name,
+                        describe(joined(p.series.point, {{p.series.x_name, p.series.x[k]}}))));
+      }
+    }
+    return places;
   }
 
   /// Where the formulas of the theory are evaluated: where the simulation has values.

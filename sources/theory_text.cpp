@@ -390,7 +390,8 @@ ConfiguredText::ConfiguredText(const Configuration& c, const std::vector<std::st
                 key);
   }
   const double seconds = c.has("theory.max_seconds") ? c.real("theory.max_seconds") : 0;
-  theory_.emplace(text_, names_, formula::Effort{.seconds = seconds});
+  effort_.seconds = seconds;
+  theory_.emplace(text_, names_, effort_);
 }
 
 std::pair<std::string, std::string> ConfiguredText::where_used(const std::string& name) const {
@@ -417,7 +418,8 @@ std::pair<std::string, std::string> ConfiguredText::where_used(const std::string
                          name};
 }
 
-ConfiguredText::Result ConfiguredText::predict(const std::vector<Wanted>& wanted) const {
+ConfiguredText::Result ConfiguredText::predict(const std::vector<Wanted>& wanted,
+                                               int sharper) const {
   Result result;
   // Every place once, the given ones first.
   std::map<std::vector<double>, std::size_t> index;
@@ -431,7 +433,14 @@ ConfiguredText::Result ConfiguredText::predict(const std::vector<Wanted>& wanted
     }
     if (first) given = places.size();
   }
-  const formula::TextResult found = theory_->evaluate(places, given);
+  std::optional<formula::TextTheory> sharp;
+  if (sharper > 0) {
+    formula::Effort effort = effort_;
+    effort.tolerance *= sharper == 1 ? 0.1 : 0.01;
+    effort.flow_tolerance *= sharper == 1 ? 0.01 : 0.001;
+    sharp.emplace(text_, names_, effort);
+  }
+  const formula::TextResult found = (sharp ? *sharp : *theory_).evaluate(places, given);
   result.warnings = found.remarks;
   const std::vector<std::string>& series = theory_->series();
   std::map<std::string, std::vector<std::string>> missing;  // by reason

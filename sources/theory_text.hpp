@@ -65,8 +65,10 @@ class ConfiguredText {
   };
   /// @brief Values of curves. Points without a value are left out, each with its reason among the
   /// warnings.
+  /// @param sharper 1 and 2: tolerances ten and a hundred times smaller, of flows a hundred and a
+  /// thousand times
   /// @throws Error of kind numerical with the reason, where no point has any
-  Result predict(const std::vector<Wanted>& wanted) const;
+  Result predict(const std::vector<Wanted>& wanted, int sharper = 0) const;
 
  private:
   /// Key and formula that use a name.
@@ -74,6 +76,7 @@ class ConfiguredText {
 
   formula::TheoryText text_;
   std::vector<std::string> names_;
+  formula::Effort effort_ = {};
   std::optional<formula::TextTheory> theory_;
 };
 

@@ -19,6 +19,8 @@ namespace attica::formula {
 struct Effort {
   /// Of an average, an integral, a root and a minimiser, relative.
   double tolerance = 1e-11;
+  /// Of differential equations, relative.
+  double flow_tolerance = 1e-10;
   /// Averages at half the nodes that the tolerance takes, quadrature a hundred times less exact:
   /// the difference of a second evaluation of this kind is the error of the first.
   bool half = false;

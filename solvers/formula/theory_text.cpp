@@ -26,8 +26,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
-constexpr double kFine = 1e-10;   // relative tolerance of flows
-constexpr double kCoarse = 1e-8;  // of the second one, whose difference is the error
+constexpr double kCoarser = 100;  // the second flow, whose difference is the error: its tolerance
 constexpr double kSmall = 1e-3;   // absolute tolerance in units of the relative one
 constexpr std::size_t kMostStates = 100'000;
 constexpr std::size_t kMostStiff = 500;
@@ -866,7 +865,8 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
           if (map && e == &half) start *= 1 + 4 * std::numeric_limits<double>::epsilon();
           paths[e == &half ? 1 : 0] =
               map ? iterate(c, *e, start, times)
-                  : integrate(c, *e, start, times, e == &half ? kCoarse : kFine);
+                  : integrate(
+                        c, *e, start, times, (e == &half ? kCoarser : 1) * c.effort.flow_tolerance);
         }
         for (const std::size_t k : members) {
           if (!all[k].empty()) continue;

@@ -38,6 +38,36 @@ says err "unknown key 'raet.m' in [theory.flow]"
 printf '[theory.let]\ng = "2*m"\n' | cat one.toml - >unused.toml
 run 2 theory unused.toml
 says err "nothing does"
+# States with an index need the number of them; a state cannot have the name of a function.
+sed '/^each/d' flow.toml >each.toml
+run 2 theory each.toml
+says err "each = {k = 50} beside states with an index k"
+sed 's|{m = |{sin = |; s|-m^3/2|-sin|; s|^m = "m"|y = "1"|' one.toml >sine.toml
+run 2 theory sine.toml
+says err "theory.flow.rate.sin"
+# A name that a binder binds is no number of the configuration.
+printf 'study = "own"\nx = "t"\n[model]\na = 1.0\n[sweep]\nt = [1.0, 2.0]\n[theory]\nexpression = {y = "normal(a, a*t)"}\n' >bound.toml
+run 2 theory bound.toml
+says err "another name to bind: 'a' is a number of [model] or [sweep]"
+sed 's|normal(a, a\*t)|a*s[t]|; s|^\[theory\]|[theory.lists]\ns = [5.0]\n[theory]|' bound.toml >element.toml
+run 4 theory element.toml
+says err "s[2]: expected an index from 1 to 1"
+# What a margin cannot bear is computed with smaller tolerances, or told.
+cat >chaos.toml <<'END'
+study = "own"
+x = "t"
+[sweep]
+t = [10, 100]
+[theory.map]
+start = {m = 0.3}
+next = {m = "4*m*(1 - m)"}
+[theory.series]
+m = "m"
+[agreement.m]
+relative = 0.01
+END
+run 0 theory chaos.toml
+says err "the numerical error of the theory is above a third of its margin at m at t=100"
 # A singularity at t = 1/4: what lies behind has no theory, with its reason; without any, exit code 4.
 sed 's|-m^3/2|m^3/2|; s|t = \[.*|t = [0.125, 0.5]|' one.toml >ends.toml
 run 0 theory ends.toml
