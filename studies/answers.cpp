@@ -31,19 +31,6 @@ std::string study_of(const toml::table& card, const std::string& source) {
   return path;
 }
 
-TomlKey texts_key(const std::string& name, std::vector<std::string>& target) {
-  return {name, "a list of texts", [&target](const toml::node& node) {
-            const auto* array = node.as_array();
-            if (array == nullptr) return false;
-            for (const toml::node& element : *array) {
-              const auto text = text_of(element);
-              if (!text) return false;
-              target.push_back(*text);
-            }
-            return true;
-          }};
-}
-
 /// Reads one table into an answer that has its study already.
 void read_answer(const toml::table& table, TomlReader& reader, Answer& answer, std::string& paper) {
   std::optional<double> row;

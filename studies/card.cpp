@@ -49,20 +49,6 @@ TomlKey real_key(const std::string& name, double& target) {
           }};
 }
 
-TomlKey texts_key(const std::string& name, std::vector<std::string>& target) {
-  return {name, "a list of texts", [&target](const toml::node& node) {
-            const auto* array = node.as_array();
-            if (array == nullptr) return false;
-            target.clear();
-            for (const toml::node& element : *array) {
-              const auto text = text_of(element);
-              if (!text) return false;
-              target.push_back(*text);
-            }
-            return true;
-          }};
-}
-
 /// A value, or the list that a table {log = [lo, hi], n = N} stands for.
 std::optional<Value> value_of(const toml::node& node, const std::string& name) {
   const auto* table = node.as_table();

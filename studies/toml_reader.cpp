@@ -260,6 +260,20 @@ TomlKey text_key(const std::string& name, std::string& target, const std::string
           }};
 }
 
+TomlKey texts_key(const std::string& name, std::vector<std::string>& target) {
+  return {name, "a list of texts", [&target](const toml::node& node) {
+            const auto* array = node.as_array();
+            if (array == nullptr) return false;
+            target.clear();
+            for (const toml::node& element : *array) {
+              const auto text = text_of(element);
+              if (!text) return false;
+              target.push_back(*text);
+            }
+            return true;
+          }};
+}
+
 /// A label, with mathematics between dollar signs; may be empty.
 TomlKey label_key(const std::string& name, std::optional<std::string>& target, TomlReader& reader) {
   return {name, "a text", [&target, &reader](const toml::node& node) {

@@ -84,6 +84,9 @@ TomlKey text_key(const std::string& name,
                  std::string& target,
                  const std::string& expected = "a text");
 
+/// @brief A key whose value is a list of texts, which replaces what the target holds.
+TomlKey texts_key(const std::string& name, std::vector<std::string>& target);
+
 /// A label, with mathematics between dollar signs; may be empty.
 TomlKey label_key(const std::string& name, std::optional<std::string>& target, TomlReader& reader);
 
