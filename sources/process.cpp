@@ -21,7 +21,8 @@
 #include "attica/core/platform.hpp"
 
 namespace attica::sources {
-namespace {
+/// Not anonymous: `Conversation::Running` has members of these types.
+namespace processes {
 
 /// Two ends of a pipe, closed with it.
 struct Pipe {
@@ -258,7 +259,9 @@ class HoldBrokenPipe {
   sigset_t before_{};
 };
 
-}  // namespace
+}  // namespace processes
+
+using namespace processes;
 
 std::optional<std::string> output_of(const Command& command, const std::stop_token& stop) {
   const Stopwatch time;
