@@ -23,13 +23,18 @@ namespace {
 /// Of the largest entry of the gradient of the loss times d, whose terms are of order 1.
 constexpr double kUnitGradient = 1e-4;
 constexpr int kUnitSteps = 3000;
+constexpr int kKinkedSteps = 600;
 
 /// The mean loss at w; its gradient is filled unless null.
 using UnitLoss = std::function<double(const VectorXd& w, VectorXd* gradient)>;
 
 /// Minimises the loss plus (penalty/2)|w|². Times d the Hessian is of order 1, as L-BFGS assumes of
 /// its first step.
-TrainedUnit trained(const UnitLoss& loss, double penalty, const VectorXd& start) {
+/// @param kinks whether the loss has some: the gradient does not vanish at its minimum then
+TrainedUnit trained(const UnitLoss& loss,
+                    double penalty,
+                    const VectorXd& start,
+                    bool kinks = false) {
   const Index d = start.size();
   const auto scale = static_cast<double>(d);
   VectorXd w(d);
@@ -42,13 +47,13 @@ TrainedUnit trained(const UnitLoss& loss, double penalty, const VectorXd& start)
         return scale * (value + penalty / 2 * w.squaredNorm());
       },
       start,
-      {.gradient_tolerance = kUnitGradient, .max_iterations = kUnitSteps});
+      {.gradient_tolerance = kUnitGradient, .max_iterations = kinks ? kKinkedSteps : kUnitSteps});
   // A line search that rounding stops next to the minimum has found it.
   constexpr double kStopped = 10;
   return {.w = found.x,
           .train_loss = loss(found.x, nullptr),
           .gradients = found.iterations,
-          .converged = found.largest_gradient <= kStopped * kUnitGradient};
+          .converged = kinks || found.largest_gradient <= kStopped * kUnitGradient};
 }
 
 }  // namespace
@@ -159,10 +164,26 @@ StoredMasks::StoredMasks(
   }
 }
 
+namespace {
+
+/// act and its derivative.
+struct ActivatedSum {
+  double value, slope;
+};
+ActivatedSum activated_sum(UnitActivation activation, double y) {
+  if (activation == UnitActivation::identity) return {y, 1};
+  if (activation == UnitActivation::relu) return {std::max(y, 0.0), y > 0 ? 1.0 : 0.0};
+  const double t = std::tanh(y);
+  return {t, 1 - t * t};
+}
+
+}  // namespace
+
 double stored_masked_loss(const MatrixXf& samples,
                           const StoredMasks& masks,
                           const VectorXd& w,
-                          VectorXd& gradient) {
+                          VectorXd& gradient,
+                          UnitActivation activation) {
   // Products of a sample are of single precision; sums over blocks of samples of double.
   constexpr Index kBlock = 32;
   const Index d = samples.rows();
@@ -195,12 +216,13 @@ double stored_masked_loss(const MatrixXf& samples,
         const double seen = static_cast<double>((visible * squares).sum());
         const double t = whole - y;
         const double r = (all_squares - seen) / static_cast<double>(d);
-        loss += y * (r * y - 2 * t);
-        // ∂l/∂y = 2(Ry - t), ∂l/∂t = -2y, ∂l/∂R = y²
-        const double of_hidden = 2 * y * y / static_cast<double>(d);
-        of_sample += static_cast<float>(2 * (r * y - t + y) / root) * visible;
+        const auto [act, slope] = activated_sum(activation, y);
+        loss += act * (r * act - 2 * t);
+        // ∂l/∂y = 2(R act - t) act', ∂l/∂t = -2 act, ∂l/∂R = act²
+        const double of_hidden = 2 * act * act / static_cast<double>(d);
+        of_sample += static_cast<float>(2 * ((r * act - t) * slope + act) / root) * visible;
         of_weight += static_cast<float>(of_hidden) * visible;
-        common -= 2 * y / root;
+        common -= 2 * act / root;
         hidden += of_hidden;
       }
       block += (of_sample + static_cast<float>(common)) * x - of_weight * weights;
@@ -233,18 +255,36 @@ TrainedUnit train_unit(const SpikedSamples& samples,
   address.id = StreamId::initialisation;
   RandomStream initial(address);
   fill_normal(start, initial);
-  if (!objective.masks) return trained(fresh_loss(samples.moments, objective.rho), penalty, start);
+  if (!objective.masks && objective.activation == UnitActivation::identity) {
+    return trained(fresh_loss(samples.moments, objective.rho), penalty, start);
+  }
+  VectorXd unused;
+  if (!objective.masks) {
+    const MatrixXf squares = samples.x.cwiseAbs2();
+    return trained(
+        [&](const VectorXd& w, VectorXd* gradient) {
+          return mean_activated_loss(samples.x,
+                                     squares,
+                                     w,
+                                     objective.rho,
+                                     objective.activation,
+                                     gradient != nullptr ? *gradient : unused);
+        },
+        penalty,
+        start);
+  }
   address.id = StreamId::minibatch;
   address.step = static_cast<std::uint64_t>(*objective.masks);
   RandomStream stream(address);
   const StoredMasks masks(d, samples.x.cols(), *objective.masks, objective.rho, stream);
-  VectorXd unused;
   return trained(
       [&](const VectorXd& w, VectorXd* gradient) {
-        return stored_masked_loss(samples.x, masks, w, gradient != nullptr ? *gradient : unused);
+        return stored_masked_loss(
+            samples.x, masks, w, gradient != nullptr ? *gradient : unused, objective.activation);
       },
       penalty,
-      start);
+      start,
+      objective.activation == UnitActivation::relu);
 }
 
 double training_bytes(double d, double samples, const UnitObjective& objective) {
@@ -256,7 +296,10 @@ double training_bytes(double d, double samples, const UnitObjective& objective) 
 double training_flops(double d, double samples, const UnitObjective& objective) {
   constexpr double kGradients = 60;
   constexpr double kProducts = 16;
-  if (!objective.masks) return d * d * (samples + 4 * kGradients);
+  if (!objective.masks && objective.activation == UnitActivation::identity) {
+    return d * d * (samples + 4 * kGradients);
+  }
+  if (!objective.masks) return d * samples * (d + kGradients * kProducts);
   return d * samples * (d + kGradients * kProducts * static_cast<double>(*objective.masks));
 }
 

@@ -61,11 +61,15 @@ double mean_masked_loss(const Eigen::VectorXd& w,
                         double rho,
                         Eigen::VectorXd* gradient = nullptr);
 
+/// What a unit predicts hidden coordinates by: act(y) in place of y.
+enum class UnitActivation { identity, tanh, relu };
+
 /// What is minimised.
 struct UnitObjective {
   double rho = 0.75;                       ///< probability that a coordinate is hidden
   double lambda = 0;                       ///< (λ/2n)|w|² is added to the mean loss
   std::optional<Eigen::Index> masks = {};  ///< K stored masks per sample; empty: all masks
+  UnitActivation activation = UnitActivation::identity;
 };
 
 /// What training ended with.
@@ -108,7 +112,18 @@ class StoredMasks {
 double stored_masked_loss(const Eigen::MatrixXf& samples,
                           const StoredMasks& masks,
                           const Eigen::VectorXd& w,
-                          Eigen::VectorXd& gradient);
+                          Eigen::VectorXd& gradient,
+                          UnitActivation activation = UnitActivation::identity);
+
+/// @brief The mean over all masks of the loss of a unit that is not linear, and its gradient, which
+/// is filled. Given x, y is taken as normal and R as ρQ, which neglects terms of order 1/d.
+/// @param samples, squares x, and its squares by coordinate
+double mean_activated_loss(const Eigen::MatrixXf& samples,
+                           const Eigen::MatrixXf& squares,
+                           const Eigen::VectorXd& w,
+                           double rho,
+                           UnitActivation activation,
+                           Eigen::VectorXd& gradient);
 
 /// @brief Minimises the objective from a normal start by L-BFGS.
 /// @param address of the replicate: start and masks have streams of their own, other masks for

@@ -29,6 +29,11 @@ MaskedUnit::MaskedUnit(const Configuration& c)
     const auto* number = std::get_if<std::int64_t>(&value);
     masks.push_back(number ? std::optional<Index>(*number) : std::nullopt);
   }
+  if (c.declares("model.activation")) {
+    const bool relu = c.text("model.activation") == "relu";
+    activation = relu ? MaskActivation::relu : MaskActivation::tanh;
+    trained = relu ? UnitActivation::relu : UnitActivation::tanh;
+  }
   constexpr double kLow = 0.4;  // the default: a recorded configuration gives it, too
   require(noise.law == NoiseLaw::groups || noise.low == kLow,
           "model.low",
@@ -40,6 +45,7 @@ ResamplingProblem MaskedUnit::problem(std::optional<Index> number, double alpha)
   ResamplingProblem p{
       .noise = noise_shares(noise), .alpha = alpha, .beta = beta, .rho = rho, .lambda = lambda};
   if (number) p.masks = static_cast<double>(*number);
+  p.activation = activation;
   return p;
 }
 
@@ -49,7 +55,7 @@ ResamplingPoint MaskedUnit::at(std::optional<Index> number, double alpha) const 
 }
 
 UnitObjective MaskedUnit::objective(std::optional<Index> number) const {
-  return {.rho = rho, .lambda = lambda, .masks = number};
+  return {.rho = rho, .lambda = lambda, .masks = number, .activation = trained};
 }
 
 Point MaskedUnit::point(std::optional<Index> number) {

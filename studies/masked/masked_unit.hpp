@@ -32,6 +32,9 @@ struct MaskedUnit {
   NoiseVariances noise;
   double beta, rho, lambda, max_memory;
   bool normal;
+  /// Of theory and simulation; the identity unless the study has model.activation.
+  MaskActivation activation = MaskActivation::identity;
+  UnitActivation trained = UnitActivation::identity;
   std::vector<std::optional<Eigen::Index>> masks;
 };
 

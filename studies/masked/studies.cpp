@@ -13,6 +13,7 @@ namespace masked_transfer { Study study(); }
 namespace masked_resampling { Study study(); }
 namespace masked_resampling_labels { Study study(); }
 namespace masked_resampling_threshold { Study study(); }
+namespace masked_resampling_unit { Study study(); }
 // clang-format on
 
 std::vector<Study> masked_studies() {
@@ -24,6 +25,7 @@ std::vector<Study> masked_studies() {
       masked_resampling::study(),
       masked_resampling_labels::study(),
       masked_resampling_threshold::study(),
+      masked_resampling_unit::study(),
   };
 }
 

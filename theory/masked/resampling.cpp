@@ -14,6 +14,7 @@
 #include "attica/solvers/gauss_legendre.hpp"
 #include "attica/solvers/newton.hpp"
 #include "attica/solvers/special_functions.hpp"
+#include "attica/theory/masked/resampling_channel.hpp"
 #include "attica/theory/masked/spike.hpp"
 
 namespace attica {
@@ -22,26 +23,7 @@ using Eigen::VectorXd;
 
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-/// Unknowns of the equations.
-struct MaskOrder {
-  double m2 = 0;  ///< M²
-  double q = 1;
-  double c = 1;
-  double delta = 1;
-};
-
-/// What the loss of one sample contributes at given unknowns.
-struct MaskChannel {
-  double chi = kNaN;
-  double f = kNaN;
-  double u = kNaN;
-  double h = kNaN;
-  double train = kNaN;
-  double squares = kNaN;  ///< tr L², sum of squared slopes of the force in the fields
-  double noise = kNaN;    ///< of F: what a change of the alignment does not carry
-};
+constexpr double kNaN = MaskChannel::kNaN;
 
 MaskChannel fresh_channel(const ResamplingProblem& p, const MaskOrder& at) {
   const double a = 1 - p.rho;
@@ -59,6 +41,7 @@ MaskChannel fresh_channel(const ResamplingProblem& p, const MaskOrder& at) {
           .u = c * (a * j + b * at.c),
           .h = own / rest + spread,
           .train = own * j + spread * at.c,
+          .test = own * field + spread * at.c,
           .squares = chi * chi,
           .noise = chi * chi * at.c};
 }
@@ -98,11 +81,13 @@ MaskChannel stored_channel(const ResamplingProblem& p, double masks, const MaskO
       .u = b * j,
       .h = -(l00 + l11 + many * transverse) / 2,
       .train = (s * r * spread * r).trace() / 2 + many * c * g / masks * at.c / (others * others),
+      .test = c * (a * at.q - 2) * field + c * g * at.c,
       .squares = squares,
       .noise = at.c * (l00 * l00 + l01 * l01)};
 }
 
 MaskChannel channel(const ResamplingProblem& p, const MaskOrder& at) {
+  if (p.activation != MaskActivation::identity) return field_channel(p, at);
   return p.masks ? stored_channel(p, *p.masks, at) : fresh_channel(p, at);
 }
 
@@ -237,6 +222,10 @@ void require_problem(const ResamplingProblem& p) {
   const double mean = moment(p, 1);
   require(std::abs(mean - 1) <= kRounding, "variance", mean, "noise variances of mean 1");
   require(!p.masks || *p.masks >= 1, "masks", p.masks.value_or(0), "masks >= 1");
+  require(p.activation == MaskActivation::identity || p.masks.value_or(1) <= 1,
+          "masks",
+          p.masks.value_or(1),
+          "fresh masks or one stored mask for a unit that is not linear");
   require(std::isfinite(p.alpha) && p.alpha > 0, "alpha", p.alpha, "0 < alpha < infinity");
   require(std::isfinite(p.beta) && p.beta >= 0, "beta", p.beta, "0 <= beta < infinity");
   require(p.rho > 0 && p.rho < 1, "rho", p.rho, "0 < rho < 1");
@@ -298,19 +287,17 @@ ResamplingPoint resampled_masks(const ResamplingProblem& p) {
   }
   const MaskOrder at = order_of(x);
   const MaskClosure all = closure(p, at);
-  const double c = p.rho * (1 - p.rho);
-  const double field = p.beta * at.m2 + at.c;
   point.alignment = std::sqrt(at.m2);
   point.weight_norm = at.q;
   point.noise_norm = at.c;
   point.response = at.delta;
   point.cosine = std::sqrt(at.m2 / at.q);
   point.train_loss = all.of.train;
-  point.test_loss = c * ((1 - p.rho) * at.q - 2) * field + c * (p.rho * at.q + 2) * at.c;
+  point.test_loss = all.of.test;
   point.accuracy = 0.5 + std::atan(std::sqrt(p.beta * at.m2 / at.c)) / std::numbers::pi;
   point.replicon = all.replicon;
   point.residual = defects(p, x).cwiseAbs().maxCoeff();
-  if (at.m2 == 0 && all.gain < 1) {
+  if (at.m2 == 0 && all.gain < 1 && p.activation == MaskActivation::identity) {
     const double distance = 1 - all.gain;
     point.alignment_excess =
         (1 + p.alpha * p.beta * all.of.noise * all.mean_v * all.mean_v / at.q) /

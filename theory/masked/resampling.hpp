@@ -38,6 +38,9 @@ struct NoiseShare {
 /// @brief The law as shares; 64 Gauss-Legendre nodes where it is continuous.
 std::vector<NoiseShare> noise_shares(const NoiseVariances& noise);
 
+/// What a unit predicts hidden coordinates by: act(y) in place of y.
+enum class MaskActivation { identity, tanh, relu };
+
 /// What the theory is computed for.
 struct ResamplingProblem {
   std::vector<NoiseShare> noise = {NoiseShare{}};
@@ -46,6 +49,8 @@ struct ResamplingProblem {
   double beta = 1;                   ///< strength of the signal
   double rho = 0.75;                 ///< probability that a coordinate is hidden
   double lambda = 0;                 ///< penalty
+  /// Other than the identity: fresh masks, or one stored mask.
+  MaskActivation activation = MaskActivation::identity;
 };
 
 /// What w is on average, and what was found on the way.
@@ -59,9 +64,9 @@ struct ResamplingPoint {
   double test_loss = 0;         ///< mean of l over new samples and new masks
   double accuracy = 0.5;        ///< P(sign w·x = sign s)
   double gain = 0;              ///< αβχ E v of the branch M = 0: recovery where it is above 1
-  double replicon = 0;          ///< stable below 1; 1 on the branch M = 0
+  double replicon = 0;          ///< stable below 1; 1 on the branch M = 0; identity alone, else NaN
   double residual = 0;          ///< largest defect of an equation, relatively
-  double alignment_excess = 0;  ///< M = 0: limit of d E cos²; else 0
+  double alignment_excess = 0;  ///< M = 0: limit of d E cos²; else 0, and 0 unless identity
 };
 
 /// @brief Solves the equations: the branch M = 0 where its gain is at most 1, else that of M > 0.
