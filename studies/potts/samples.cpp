@@ -30,9 +30,8 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-constexpr int kMostLayers = 2;      ///< of softmax attention; 0 layers: factored attention
-constexpr double kStart = 0.3;      ///< standard deviation of the start of factored attention
-constexpr std::int64_t kMore = 50;  ///< steps beyond one and a half times those to the lowest loss
+constexpr int kMostLayers = 2;         ///< of softmax attention; 0 layers: factored attention
+constexpr std::int64_t kFewest = 150;  ///< steps, and one and a half times those to the lowest loss
 
 Point of_model(int layers) {
   constexpr std::array kNames = {"factored", "one softmax layer", "two softmax layers"};
@@ -151,40 +150,43 @@ class FactoredMasked : public PopulationModel {
   Index colours_;
 };
 
-/// Adam on all training samples at once: the loss on the population where the loss on the held-out
-/// samples was lowest.
-double stopped_early(const PopulationModel& model,
-                     VectorXd theta,
-                     const VectorXd& shown,
-                     const VectorXd& held_out,
-                     double eta,
-                     std::int64_t length,
-                     const Replicate& replicate) {
+/// Losses where the one on the held-out samples was lowest.
+struct Stopped {
+  double held_out = std::numeric_limits<double>::infinity();
+  double population = 0;
+};
+
+/// Adam on all training samples at once.
+Stopped stopped_early(const PopulationModel& model,
+                      VectorXd theta,
+                      const VectorXd& shown,
+                      const VectorXd& held_out,
+                      double eta,
+                      std::int64_t length,
+                      const Replicate& replicate) {
   networks::Parameters<double> parameters({{.name = "theta", .rows = theta.size()}});
   networks::Optimiser<double> optimiser(parameters, {.learning_rate = eta});
   const std::span<double> values = parameters.values();
   std::ranges::copy(theta, values.begin());
   VectorXd losses;
   VectorXd gradient;
-  double lowest = std::numeric_limits<double>::infinity();
-  double loss = 0;
+  Stopped lowest;
   std::int64_t best = 0;
   for (std::int64_t step = 0; step <= length && !replicate.stopped(); ++step) {
     std::ranges::copy(values, theta.begin());
     model.pass(theta, losses, &shown, &gradient);
     const double now = held_out.dot(losses);
-    if (now < lowest) {
-      lowest = now;
-      loss = model.weights().dot(losses);
+    if (now < lowest.held_out) {
+      lowest = {now, model.weights().dot(losses)};
       best = step;
-    } else if (2 * step > 3 * best + 2 * kMore) {
+    } else if (step > kFewest && 2 * step > 3 * best) {
       break;
     }
     optimiser.update(parameters,
                      {gradient.data(), static_cast<std::size_t>(gradient.size())},
                      static_cast<std::uint64_t>(step));
   }
-  return loss;
+  return lowest;
 }
 
 class Samples : public PointwiseExperiment {
@@ -195,6 +197,7 @@ class Samples : public PointwiseExperiment {
         samples_(c.reals("sweep.samples")),
         targets_(c.reals("sweep.epsilon")),
         sets_(c.integer("sim.sets")),
+        starts_(c.integer("sim.starts")),
         eta_(c.real("sim.eta")),
         eta_factored_(c.real("sim.eta_factored")),
         length_(c.integer("sim.length")) {
@@ -261,15 +264,20 @@ class Samples : public PointwiseExperiment {
           return address;
         };
         const auto count = static_cast<std::int64_t>(samples_[k]);
-        const double loss =
-            stopped_early(*model,
-                          start(layers, stream(StreamId::initialisation)),
-                          masked.draw(count, RandomStream(stream(StreamId::data))),
-                          masked.draw(count, RandomStream(stream(StreamId::selection))),
-                          layers == 0 ? eta_factored_ : eta_,
-                          length_,
-                          replicate);
-        mean += (loss - masked.bayes_loss()) / static_cast<double>(sets);
+        const VectorXd shown = masked.draw(count, RandomStream(stream(StreamId::data)));
+        const VectorXd held_out = masked.draw(count, RandomStream(stream(StreamId::selection)));
+        Stopped lowest;
+        for (const VectorXd& start : starts(layers, stream(StreamId::initialisation))) {
+          const Stopped end = stopped_early(*model,
+                                            start,
+                                            shown,
+                                            held_out,
+                                            layers == 0 ? eta_factored_ : eta_,
+                                            length_,
+                                            replicate);
+          if (end.held_out < lowest.held_out) lowest = end;
+        }
+        mean += (lowest.population - masked.bayes_loss()) / static_cast<double>(sets);
       }
       excess.add(samples_[k], {mean});
       means.push_back(mean);
@@ -294,14 +302,23 @@ class Samples : public PointwiseExperiment {
     return plans_[static_cast<std::size_t>(layers - 1)];
   }
 
-  VectorXd start(int layers, const StreamAddress& address) const {
+  std::vector<VectorXd> starts(int layers, const StreamAddress& address) const {
     if (layers > 0)
-      return networks::trained_values(initial_transformer(plan(layers), address).parameters());
+      return {networks::trained_values(initial_transformer(plan(layers), address).parameters())};
+    // Uniform attention, then random attention, and values of 0. Where both are random one start in
+    // twenty to one in five ends in a minimum of another sign; of 1400 uniform ones none did at L =
+    // 4, one in 200 at L = 5.
+    constexpr double kDeviation = 0.3;
     const Index colours = masked_.get().colours();
-    VectorXd theta(sites_ * (sites_ - 1) + colours * colours);
+    const Index pairs = sites_ * (sites_ - 1);
+    std::vector<VectorXd> all(static_cast<std::size_t>(starts_),
+                              VectorXd::Zero(pairs + colours * colours));
+    all.front().head(pairs).setConstant(1 / static_cast<double>(sites_ - 1));
     RandomStream stream(address);
-    for (double& x : theta) x = kStart * stream.normal();
-    return theta;
+    for (std::size_t k = 1; k < all.size(); ++k) {
+      for (Index i = 0; i < pairs; ++i) all[k][i] = kDeviation * stream.normal();
+    }
+    return all;
   }
 
   Index sites_;
@@ -309,6 +326,7 @@ class Samples : public PointwiseExperiment {
   std::vector<double> samples_;
   std::vector<double> targets_;
   std::int64_t sets_;
+  std::int64_t starts_;
   double eta_;
   double eta_factored_;
   std::int64_t length_;
@@ -324,30 +342,36 @@ std::vector<ExponentClaim> exponents(const Configuration& /*c*/) {
            .meaning = "d/2M: parameters of a well-specified model"}};
 }
 
-/// The slopes of the networks, and their samples over those of factored attention.
+/// The slopes of the networks, and their losses over those of factored attention.
 std::vector<ClaimResult> claims(const Configuration& /*c*/, const Observed& observed) {
-  constexpr double kStuck = -0.5;
-  constexpr double kFalls = -0.75;
+  constexpr double kSteep = -0.75;
+  constexpr double kStuck = 10;
   constexpr double kTimes = 3;
-  std::vector<ClaimResult> all;
-  all.push_back(claim_above("one-layer-slope",
-                            "one layer: the slope of ln excess against ln M is above -0.5",
-                            observed.last("slope", of_model(1)),
-                            kStuck));
-  all.push_back(claim_below("two-layers-slope",
-                            "two layers: the slope of ln excess against ln M is below -0.75",
-                            observed.last("slope", of_model(2)),
-                            kFalls));
-  std::vector<double> ratios;
-  for (const auto& [two, factored] :
-       last_of_both(observed, "excess_loss", of_model(2), "excess_loss", of_model(0)))
-    ratios.push_back(std::log(two / factored));
-  all.push_back(claim_above("two-layers-cost",
-                            "two layers: ln of their excess loss over that of factored attention, "
-                            "at the largest M, is above ln 3",
-                            ratios,
-                            std::log(kTimes)));
-  return all;
+  const auto over_factored = [&](int layers) {
+    std::vector<double> logs;
+    for (const auto& [network, factored] :
+         last_of_both(observed, "excess_loss", of_model(layers), "excess_loss", of_model(0)))
+      logs.push_back(std::log(network / factored));
+    return logs;
+  };
+  return {claim_above("one-layer-slope",
+                      "one layer: the slope of ln excess loss against ln M is above -0.75",
+                      observed.last("slope", of_model(1)),
+                      kSteep),
+          claim_below("two-layers-slope",
+                      "two layers: the slope of ln excess loss against ln M is below -0.75",
+                      observed.last("slope", of_model(2)),
+                      kSteep),
+          claim_above("one-layer-stuck",
+                      "one layer: ln of its excess loss over that of factored attention, at the "
+                      "largest M, is above ln 10",
+                      over_factored(1),
+                      std::log(kStuck)),
+          claim_above("two-layers-cost",
+                      "two layers: ln of their excess loss over that of factored attention, at the "
+                      "largest M, is above ln 3",
+                      over_factored(2),
+                      std::log(kTimes))};
 }
 
 }  // namespace
