@@ -14,7 +14,7 @@ struct Range {
   double low = 0;
   double high = 1;
   AxisScale scale = AxisScale::linear;
-  bool whole = false;  ///< only whole numbers mean something: ticks stand at them alone
+  bool whole = false;     ///< only whole numbers mean something: ticks stand at them alone
   bool reversed = false;  ///< low is at the far end: rows of a matrix, the first one on top
 
   bool contains(double value) const { return low <= value && value <= high; }
@@ -53,7 +53,7 @@ struct Category {
 /// @brief What the label of an axis names: "start: 0 identity, 1 blocks, 2 trained" is the label
 /// "start" of an axis with three categories.
 struct NamedAxis {
-  std::string label;                  ///< what stands before the colon
+  std::string label;                 ///< what stands before the colon
   std::vector<Category> categories;  ///< in the order of their values; empty: numbers
 };
 

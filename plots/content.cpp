@@ -337,8 +337,8 @@ std::vector<bool> compared_points(const RecordedCurve& curve, const FigureData& 
   const auto same = [&](const std::string& series, const Point& point, const std::string& x_name) {
     return series == curve.mean.name && x_name == curve.mean.x_name && point == curve.mean.point;
   };
-  const bool predicted = std::any_of(
-      data.curves.begin(), data.curves.end(), [&](const RecordedCurve& other) {
+  const bool predicted =
+      std::any_of(data.curves.begin(), data.curves.end(), [&](const RecordedCurve& other) {
         return other.theory && same(other.mean.name, other.mean.point, other.mean.x_name);
       });
   if (data.residuals.empty() || !predicted) return {};

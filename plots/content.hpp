@@ -138,10 +138,10 @@ struct PanelContent {
   std::optional<ColourScale> colours = {};  ///< of the map, or of many curves
   std::vector<LegendEntry> legend;
   std::vector<LineLabel> line_labels = {};
-  std::string x_label = {};                ///< of the x axis, without the names of categories
-  std::vector<Category> categories = {};   ///< on the x axis; nothing is joined between them
-  bool matrix = false;                     ///< a map with a cell a whole number both ways: square
-  std::vector<PanelContent> inset = {};           ///< one or none
+  std::string x_label = {};               ///< of the x axis, without the names of categories
+  std::vector<Category> categories = {};  ///< on the x axis; nothing is joined between them
+  bool matrix = false;                    ///< a map with a cell a whole number both ways: square
+  std::vector<PanelContent> inset = {};   ///< one or none
   std::shared_ptr<const Panel> inset_panel = {};  ///< what the inset's content refers to
 };
 
@@ -153,7 +153,7 @@ struct Content {
   bool points = false;  ///< some simulation is drawn
   bool bars = false;    ///< some simulation has an error bar
   bool thinned = false;
-  bool not_compared = false;  ///< some simulation beside a theory was not compared with it
+  bool not_compared = false;         ///< some simulation beside a theory was not compared with it
   std::vector<std::string> remarks;  ///< what is not shown, for the reader of the figure
 };
 

@@ -307,7 +307,9 @@ class Composer {
   void measure_right_legends() {
     if (columns_ > 1 && !shared_legend()) {
       throw invalid_parameter(
-          "legend", "right", "above, inside or none: panels next to each other have different ones");
+          "legend",
+          "right",
+          "above, inside or none: panels next to each other have different ones");
     }
     const double most = kRightShare * layout_.width;
     if (shared_legend()) {

@@ -79,8 +79,7 @@ class Writer {
     line("x(dummy) = column('x')");
     line("y(dummy) = column('y')");
     line("kept(dummy) = column('drawn') == 1 ? column('x') : NaN");
-    if (content_.not_compared)
-      line("apart(dummy) = column('drawn') == 2 ? column('x') : NaN");
+    if (content_.not_compared) line("apart(dummy) = column('drawn') == 2 ? column('x') : NaN");
     line("low(least) = column('y') - column('sem') > least ? column('y') - column('sem') : least");
     line("high(dummy) = column('y') + column('sem')");
     line("percent(name) = 100 * column(name) / abs(column('theory'))");

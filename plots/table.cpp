@@ -67,7 +67,8 @@ class Table {
     std::string n = {};
     std::string theory = {};
     std::string margin = {};
-    int drawn = 1;  ///< 0: left out to keep points apart; 2: drawn, and not compared with the theory
+    int drawn =
+        1;  ///< 0: left out to keep points apart; 2: drawn, and not compared with the theory
     std::string edges = ",,,";  ///< left, right, bottom, top
   };
 

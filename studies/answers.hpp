@@ -16,9 +16,9 @@ struct Answer {
   std::size_t row = 0;  ///< in that section, from 1
   Source paper;         ///< `used` is empty
   std::string statement;
-  std::string result;              ///< what is found, in short; Markdown
-  std::string study = {};          ///< that answers it; empty: none does
-  std::string card = {};           ///< "studies/bigrams/floor.toml"; empty: no study
+  std::string result;                  ///< what is found, in short; Markdown
+  std::string study = {};              ///< that answers it; empty: none does
+  std::string card = {};               ///< "studies/bigrams/floor.toml"; empty: no study
   std::vector<std::string> with = {};  ///< further studies
   std::string run = {};  ///< preset or reference run of the study; empty: its quick settings
   std::string by = {};   ///< Markdown that names what answers it, where names of studies do not

@@ -80,15 +80,16 @@ ClaimResult exponent_claim(const ExponentResult& result) {
   using enum ExponentVerdict;
   const bool holds =
       result.verdict == agrees || result.verdict == within_bound || result.verdict == vacuous;
-  std::string detail =
-      fit.fitted ? fmt::format("{:.3f}, 95 % [{:.3f}, {:.3f}]; without the first size {:.3f}, "
-                               "without the last {:.3f}",
-                               fit.slope,
-                               fit.interval95.low,
-                               fit.interval95.high,
-                               fit.without_first,
-                               fit.without_last)
-                 : std::string();
+  std::string detail = fit.fitted
+                           ? fmt::format(
+                                 "{:.3f}, 95 % [{:.3f}, {:.3f}]; without the first size {:.3f}, "
+                                 "without the last {:.3f}",
+                                 fit.slope,
+                                 fit.interval95.low,
+                                 fit.interval95.high,
+                                 fit.without_first,
+                                 fit.without_last)
+                           : std::string();
   const auto add = [&](const std::string& text) { detail += (detail.empty() ? "" : "; ") + text; };
   if (!fit.weakness.empty()) add(fit.weakness);
   const auto unreached = std::count_if(

@@ -20,7 +20,8 @@ constexpr auto kHelp = std::to_array<VerbHelp>({
       "attica init bigrams-regularisation --preset paper > mine.toml"},
      "docs/guide.md#change-parameters"},
     {"theory",
-     {"attica theory gauss-double-descent", "attica theory gauss-lambda --set model.rho=0.3 --json"},
+     {"attica theory gauss-double-descent",
+      "attica theory gauss-lambda --set model.rho=0.3 --json"},
      "docs/guide.md#change-parameters"},
     {"run",
      {"attica run gauss-double-descent --replicates 100",
@@ -32,10 +33,12 @@ constexpr auto kHelp = std::to_array<VerbHelp>({
      "docs/guide.md#reading-a-disagree"},
     {"plot",
      {"attica plot runs/gauss-double-descent-1a2b3c4d --style neurips --format pdf",
-      "attica plot runs/gauss-double-descent-1a2b3c4d --set 'figure.x.label=\"samples per input\"'"},
+      "attica plot runs/gauss-double-descent-1a2b3c4d --set 'figure.x.label=\"samples per "
+      "input\"'"},
      "docs/figures.md#of-any-run"},
     {"figure",
-     {"attica figure --paper 2410.23438:1", "attica figure runs/weak-1a2b3c4d runs/strong-5e6f7a8b"},
+     {"attica figure --paper 2410.23438:1",
+      "attica figure runs/weak-1a2b3c4d runs/strong-5e6f7a8b"},
      "docs/figures.md"},
     {"explore",
      {"attica explore gauss-double-descent",
@@ -46,7 +49,8 @@ constexpr auto kHelp = std::to_array<VerbHelp>({
       "attica status runs/gauss-double-descent-1a2b3c4d --json"},
      "docs/guide.md#long-runs"},
     {"plan",
-     {"attica plan gauss-double-descent", "attica plan gauss-lambda --resolution 0.02 --power 0.95"},
+     {"attica plan gauss-double-descent",
+      "attica plan gauss-lambda --resolution 0.02 --power 0.95"},
      "docs/guide.md#how-many-replicates"},
     {"merge",
      {"attica merge runs/big-1a2b3c4d-shard*of8", "attica merge runs/big-*-shard*of8 --out whole"},
@@ -93,10 +97,12 @@ constexpr auto kHelp = std::to_array<VerbHelp>({
       "attica artifact runs/weak-1a2b3c4d runs/strong-5e6f7a8b -o supplement.zip"},
      "docs/guide.md#make-a-run-reproducible-for-others"},
     {"cite",
-     {"attica cite gauss-double-descent", "attica cite runs/gauss-double-descent-1a2b3c4d > attica.bib"},
+     {"attica cite gauss-double-descent",
+      "attica cite runs/gauss-double-descent-1a2b3c4d > attica.bib"},
      "docs/citing.md"},
     {"config",
-     {"attica config show gauss-lambda --set model.rho=0.3", "attica config keys gauss-lambda --json"},
+     {"attica config show gauss-lambda --set model.rho=0.3",
+      "attica config keys gauss-lambda --json"},
      "docs/guide.md#change-parameters"},
     {"schema",
      {"attica schema config gauss-lambda > schema.json", "attica schema card > card.json"},
@@ -125,15 +131,14 @@ const VerbHelp& help_of(std::string_view verb) {
 
 std::string help_footer(std::string_view verb) {
   const VerbHelp& help = help_of(verb);
-  return fmt::format("Examples:\n  {}\n  {}\n\nMore: {}\n",
-                     help.examples[0],
-                     help.examples[1],
-                     help.page);
+  return fmt::format(
+      "Examples:\n  {}\n  {}\n\nMore: {}\n", help.examples[0], help.examples[1], help.page);
 }
 
 std::string with_page(const std::string& message, std::string_view verb) {
   // What says by itself what to type, or what was expected.
-  for (const std::string_view sign : {"expected", "did you mean", "is now", "see ", "attica ", "--", "; "}) {
+  for (const std::string_view sign :
+       {"expected", "did you mean", "is now", "see ", "attica ", "--", "; "}) {
     if (message.find(sign) != std::string::npos) return message;
   }
   return fmt::format("{}; see {}", message, help_of(verb).page);

@@ -86,16 +86,18 @@ fs::path find_run(const std::string& name, const fs::path& directory) {
   throw invalid_parameter(
       "run",
       name,
-      found.empty() ? std::string("the folder of a run, next to the figure's file or in the working "
-                                  "folder")
-                    : fmt::format("one run, but there are {}", fmt::join(names, ", ")));
+      found.empty()
+          ? std::string("the folder of a run, next to the figure's file or in the working "
+                        "folder")
+          : fmt::format("one run, but there are {}", fmt::join(names, ", ")));
 }
 
 fs::path find_table(const std::string& name, const fs::path& directory) {
   for (const fs::path& base : {directory, fs::current_path()}) {
     if (fs::is_regular_file(base / name)) return base / name;
   }
-  throw invalid_parameter("csv", name, "a file, next to the figure's file or in the working folder");
+  throw invalid_parameter(
+      "csv", name, "a file, next to the figure's file or in the working folder");
 }
 
 bool is_selected(const Point& point, const LayerRequest& layer) {

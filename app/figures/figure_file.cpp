@@ -141,8 +141,9 @@ TomlKey inset_key(std::optional<InsetChange>& target,
             reader.read(*node.as_table(), place, keys);
             const bool sized = target->corner || target->width || target->height;
             if (target->place && sized)
-              throw invalid_parameter(
-                  place, "place and one of corner, width, height", "one way to say where it stands");
+              throw invalid_parameter(place,
+                                      "place and one of corner, width, height",
+                                      "one way to say where it stands");
             return true;
           }};
 }

@@ -28,8 +28,8 @@ void flatten(const toml::table& table,
              const std::string& file,
              std::vector<Override>& values) {
   for (auto&& [key, node] : table) {
-    const std::string name = prefix.empty() ? std::string(key.str())
-                                            : fmt::format("{}.{}", prefix, key.str());
+    const std::string name =
+        prefix.empty() ? std::string(key.str()) : fmt::format("{}.{}", prefix, key.str());
     if (const auto* inner = node.as_table(); inner != nullptr && !is_range(*inner)) {
       flatten(*inner, name, file, values);
       continue;

@@ -24,10 +24,10 @@ struct PaperRun {
 
 /// A figure of a publication.
 struct PaperFigure {
-  std::string file;   ///< "app/figures/papers/2410.23438-1.toml"
-  Source paper;       ///< `used` is empty
-  std::string figure;  ///< its number, or a name
-  std::string shows;   ///< a clause: what is seen in it
+  std::string file;          ///< "app/figures/papers/2410.23438-1.toml"
+  Source paper;              ///< `used` is empty
+  std::string figure;        ///< its number, or a name
+  std::string shows;         ///< a clause: what is seen in it
   std::string differs = {};  ///< a clause: what is otherwise in the publication; empty: nothing
   std::vector<PaperRun> runs = {};
   std::string text = {};  ///< the file
@@ -44,7 +44,8 @@ std::string surnames(const std::string& authors);
 /// which no release has
 const std::vector<PaperFigure>& paper_figures();
 
-/// @brief Reads one. @param file its path, for messages @throws Error of kind input with all mistakes
+/// @brief Reads one. @param file its path, for messages @throws Error of kind input with all
+/// mistakes
 PaperFigure read_paper_figure(const std::string& text, const std::string& file);
 
 /// @brief The figure of that name. @throws Error of kind input naming those that there are

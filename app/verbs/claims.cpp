@@ -60,8 +60,7 @@ struct Claim {
 
 std::string expected_verdict(const Study& study, const std::string& run) {
   const auto reference = std::ranges::find(study.reference_runs, run, &ReferenceRun::name);
-  if (reference != study.reference_runs.end())
-    return std::string(describe(reference->expected));
+  if (reference != study.reference_runs.end()) return std::string(describe(reference->expected));
   return std::string(describe(quick_verdict(study)));
 }
 
@@ -136,9 +135,9 @@ int claims_verb(const Options& options, const Registry& registry) {
     if (asked) shown.push_back(std::move(claim));
   }
   if (shown.empty()) {
-    throw Error(ErrorKind::input,
-                fmt::format("no statement has '{}' in it; `attica claims` prints all",
-                            options.target));
+    throw Error(
+        ErrorKind::input,
+        fmt::format("no statement has '{}' in it; `attica claims` prints all", options.target));
   }
   if (options.json) {
     Json list = Json::array();

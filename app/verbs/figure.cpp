@@ -59,14 +59,13 @@ Composition compose_paper_figure(const PaperFigure& figure,
     folders[run.name] = end.folder;
   }
   Composition made = compose_file(drawing_of(figure, folders), registry, options.accept_edits);
-  made.drawing.metadata.emplace_back(
-      "figure",
-      fmt::format("{} of {} ({}), arXiv:{}: {}",
-                  figure.figure,
-                  surnames(figure.paper.authors),
-                  figure.paper.year,
-                  figure.paper.arxiv,
-                  figure.shows));
+  made.drawing.metadata.emplace_back("figure",
+                                     fmt::format("{} of {} ({}), arXiv:{}: {}",
+                                                 figure.figure,
+                                                 surnames(figure.paper.authors),
+                                                 figure.paper.year,
+                                                 figure.paper.arxiv,
+                                                 figure.shows));
   if (!figure.differs.empty())
     made.drawing.metadata.emplace_back("differs from the publication", figure.differs);
   return made;

@@ -270,10 +270,9 @@ int fit_verb(const Options& given, const Registry& registry) {
   if (std::adjacent_find(distinct.begin(), distinct.end()) != distinct.end())
     throw invalid_parameter("--x", options.sizes.back(), "every size once");
   if (joint && options.exponent && !(options.floor && options.sizes.size() == 1)) {
-    throw Error(
-        ErrorKind::input,
-        "--exponent is of one size; expected --expect NAME=P with several sizes, --window "
-        "and --correction");
+    throw Error(ErrorKind::input,
+                "--exponent is of one size; expected --expect NAME=P with several sizes, --window "
+                "and --correction");
   }
   if (joint && options.upper_bound && (options.expected.empty() || options.floor)) {
     throw Error(ErrorKind::input,

@@ -55,11 +55,12 @@ CheckRecord verdict_on_perturbed(const FinishedRun& run,
       run.record, theory, perturbations, run.configuration, run.replicates, margin);
   // Where the theory itself says at which x it is told (an optimal penalty), some are elsewhere.
   if (perturbed.points.compared == 0 && right.points.compared > 0) {
-    throw Error(ErrorKind::input,
-                fmt::format("--perturb {}: the perturbed theory has values at none of the {} compared "
-                            "points",
-                            fmt::join(perturbations, ", "),
-                            right.points.compared));
+    throw Error(
+        ErrorKind::input,
+        fmt::format("--perturb {}: the perturbed theory has values at none of the {} compared "
+                    "points",
+                    fmt::join(perturbations, ", "),
+                    right.points.compared));
   }
   return perturbed;
 }

@@ -79,10 +79,11 @@ Prediction under_the_right_name(const std::vector<Prediction>& perturbed,
   }
   throw Error(
       ErrorKind::input,
-      fmt::format("--perturb: the perturbed theory has no '{}' at {}: it has values at other points "
-                  "than the simulation",
-                  name,
-                  describe(right[which].series.point)));
+      fmt::format(
+          "--perturb: the perturbed theory has no '{}' at {}: it has values at other points "
+          "than the simulation",
+          name,
+          describe(right[which].series.point)));
 }
 
 }  // namespace

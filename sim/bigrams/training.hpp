@@ -22,7 +22,7 @@ struct BigramStages {
   std::int64_t measure_every = 1;  ///< steps of stage 2 between calls of `observe`
   /// Called before every step of stage 1 with the steps made until then; may be empty.
   std::function<void(std::int64_t)> while_boosting = {};
-  std::stop_token stop = {};       ///< a run that is asked to stop ends where it stands
+  std::stop_token stop = {};  ///< a run that is asked to stop ends where it stands
 };
 
 /// How a run ended: a word for the record.

@@ -193,7 +193,7 @@ class Regularisation : public PointwiseExperiment {
   std::int64_t refit_length_;
   std::array<std::string, 2> algorithms_;
   std::vector<std::int64_t> total_steps_;  ///< recorded ones, from the start
-  double order_;  ///< share of V's noise that a surrogate may be off by
+  double order_;                           ///< share of V's noise that a surrogate may be off by
 };
 
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {

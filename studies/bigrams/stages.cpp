@@ -46,11 +46,11 @@ RoundedRun staged_run(const BigramSetup& setup,
   const BigramAlgorithm algorithm = l1 ? setup.algorithm : BigramAlgorithm::sgd_hat;
   const auto trainer = make_trainer(setup, algorithm, setup.start, replicate.address());
   BigramStages stages{.theta = kStagedTheta,
-                            .boost_cap = setup.boosting().boosting_limit(kStagedTheta),
-                            .lambda = l1 ? setup.lambda : 0,
-                            .cut = l1 ? cut_of(setup) : 0,
-                            .steps = setup.steps.back(),
-                            .stop = replicate.piece.stop};
+                      .boost_cap = setup.boosting().boosting_limit(kStagedTheta),
+                      .lambda = l1 ? setup.lambda : 0,
+                      .cut = l1 ? cut_of(setup) : 0,
+                      .steps = setup.steps.back(),
+                      .stop = replicate.piece.stop};
   const auto watch = [&](std::int64_t n) { from_start(static_cast<double>(n), *trainer); };
   if (from_start) stages.while_boosting = watch;
   RoundedRun run = run_and_round(*trainer, stages, [&](std::int64_t n) {

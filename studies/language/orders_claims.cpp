@@ -226,12 +226,12 @@ void hidden_order_claims(const Configuration& c,
                          std::vector<ClaimResult>& out) {
   constexpr double kAll = 0.9;
   const int order = planted_order(c);
-  out.push_back(
-      claim_rate("planted-order",
-                 fmt::format("the network ends nearest to the order {} of the synthetic text", order),
-                 by_replicate(observed.last("nearest")).where([&](double n) { return n == order; }),
-                 {},
-                 kHalf));
+  out.push_back(claim_rate(
+      "planted-order",
+      fmt::format("the network ends nearest to the order {} of the synthetic text", order),
+      by_replicate(observed.last("nearest")).where([&](double n) { return n == order; }),
+      {},
+      kHalf));
   if (order > 2) return;
   const auto lowest = by_replicate(
       by_replicate(observed.paths("pair_share")).of([](const std::vector<double>& path) {

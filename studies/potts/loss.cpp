@@ -322,10 +322,8 @@ Figure figure(const Configuration& c) {
                          .simulation = false,
                          .reference = true,
                          .only = {{"realisation", 0.0}}});
-  Panel course{.x = step,
-               .y = {.label = "loss of the first steps (nats)"},
-               .layers = {},
-               .x_name = "step"};
+  Panel course{
+      .x = step, .y = {.label = "loss of the first steps (nats)"}, .layers = {}, .x_name = "step"};
   for (const CourseNetwork& network : transformers(c)) {
     course.layers.push_back(
         {.series = "course_loss",

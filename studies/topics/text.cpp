@@ -217,21 +217,20 @@ class Text : public PointwiseExperiment {
 
 Figure figure(const Configuration& c) {
   const auto panel = [](const char* series, const char* label) {
-    return Panel{
-        .kind = PanelKind::scatter,
-        .x = {.label = "word pairs: 1 one topic, 2 two topics, 3 most co-occurring, "
-                       "4 those of two topics",
-              .low = 0.5},
-        .y = {.label = label},
-        .layers = {{.series = series,
-                    .label = "trained",
-                    .theory = false,
-                    .only = {{"network", std::string("trained")}}},
-                   {.series = series,
-                    .label = "before training",
-                    .theory = false,
-                    .only = {{"network", std::string("untrained")}}}},
-        .x_name = "class"};
+    return Panel{.kind = PanelKind::scatter,
+                 .x = {.label = "word pairs: 1 one topic, 2 two topics, 3 most co-occurring, "
+                                "4 those of two topics",
+                       .low = 0.5},
+                 .y = {.label = label},
+                 .layers = {{.series = series,
+                             .label = "trained",
+                             .theory = false,
+                             .only = {{"network", std::string("trained")}}},
+                            {.series = series,
+                             .label = "before training",
+                             .theory = false,
+                             .only = {{"network", std::string("untrained")}}}},
+                 .x_name = "class"};
   };
   return {
       .name = "topics-text",
