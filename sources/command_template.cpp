@@ -14,7 +14,8 @@ namespace attica::sources {
 
 CommandTemplate::CommandTemplate(Configuration& c, const std::string& side) : c_(c), side_(side) {
   key_ = side + ".command";
-  if (c.declares(side + ".batch") && c.has(side + ".batch"))
+  // That of a theory of training is the size of its minibatches.
+  if (side == "simulation" && c.declares(side + ".batch") && c.has(side + ".batch"))
     batch_ = static_cast<std::uint64_t>(c.integer(side + ".batch"));
   for (const std::string& text : c.texts(key_)) {
     pieces_.emplace_back();

@@ -246,9 +246,7 @@ class HoldBrokenPipe {
     ::pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
   }
   ~HoldBrokenPipe() {
-    const timespec no_wait{};
-    while (::sigtimedwait(&pipe_, nullptr, &no_wait) > 0) {
-    }
+    platform::take_pending(SIGPIPE);
     ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
   HoldBrokenPipe(const HoldBrokenPipe&) = delete;
