@@ -33,8 +33,8 @@ class Thresholds : public PointwiseExperiment {
   }
 
   TheoryResult theory(TheoryGrid grid) const override {
-    constexpr double kFar = 0.25;  // times the threshold: up to where d E cos² has its limit
-    constexpr double kSlow = 0.3;  // how far it is off at some hundred coordinates
+    constexpr double kFar = 0.25;   // times the threshold: up to where d E cos² has its limit
+    constexpr double kSlow = 0.15;  // how far its root is off at some hundred coordinates
     constexpr double kLeast = 200;
     TheoryResult result;
     std::vector<std::int64_t> stored;
@@ -66,8 +66,8 @@ class Thresholds : public PointwiseExperiment {
         const bool above = at.ratio >= kWellAbove;
         const bool compared = reached && d >= kLeast && (above || at.ratio <= kFar);
         curves.add(d,
-                   {{cosine, cosine * 11 / d, compared && above},
-                    {overlap, above ? 8 / d : kSlow * overlap, compared}});
+                   {{cosine, cosine * (above ? 11 / d : kSlow), compared},
+                    {overlap, 8 / d, compared && above}});
       }
       curves.into(result);
     }
