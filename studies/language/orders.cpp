@@ -358,7 +358,7 @@ Figure figure(const Configuration& c) {
           "and on clones of order n; mean divergence of the clones' conditionals from the "
           "network's on the text, with the mean steps t_n at which a clone is nearest and s_n at "
           "which the chain of the next order becomes nearer; share of the network's conditionals "
-          "that pairs explain, beside that of the trained network blurred to the same loss; how "
+          "that pairs explain, next to that of the trained network blurred to the same loss; how "
           "far the "
           "network is from laws without context and from pairs; order of the chain that is "
           "nearest; how far the losses on chains still are from their ends. Mean and standard "

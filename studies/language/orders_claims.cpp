@@ -228,7 +228,7 @@ void hidden_order_claims(const Configuration& c,
   const int order = planted_order(c);
   out.push_back(
       claim_rate("planted-order",
-                 fmt::format("the network ends nearest to the planted order {}", order),
+                 fmt::format("the network ends nearest to the order {} of the synthetic text", order),
                  by_replicate(observed.last("nearest")).where([&](double n) { return n == order; }),
                  {},
                  kHalf));

@@ -22,7 +22,11 @@ WORDS = {
     r"carried on|carr(y|ies) on": "resumed, continues",
     r"recipes? (?!for)": "reference run",
     r"allowances?": "tolerance for neglected terms",
+    r"neglects": "leaves out, approximation",
+    r"beside": "next to, with, compared with",
 }
+# Files whose texts are data: a list of stop words.
+DATA = {"core/text/corpus.cpp"}
 NEW_ITEM = re.compile(r"\s*([-*]|\d+\.) ")
 
 
@@ -56,6 +60,16 @@ def faults_of_page(path, text, words=True):
                 yield f"{path}:{number}: '{word}': say {instead}"
 
 
+def faults_of_source(path, text):
+    """Private words in what a program says: texts of several words between double quotes."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.lstrip().startswith(("//", "#include")):
+            continue
+        for literal in re.findall(r'"((?:[^"\\]|\\.)*)"', line):
+            for word, instead in private_words(re.sub(r"`[^`]*`", "`x`", literal)) if " " in literal.strip() else ():
+                yield f"{path}:{number}: '{word}' in a text of the program: say {instead}"
+
+
 def faults(root):
     pages = sorted(root.glob("docs/*.md")) + sorted(root.glob("docs/notes/*.md"))
     for page in [root / "README.md", root / "CONTRIBUTING.md", *pages]:
@@ -65,6 +79,10 @@ def faults(root):
             for word, instead in private_words("" if line.lstrip().startswith("#") else " ".join(re.findall(r'"((?:[^"\\]|\\.)*)"', line))):
                 if word != "allowance":  # the name of a series
                     yield f"{card.relative_to(root)}:{number}: '{word}': say {instead}"
+    for folder in ("app", "core", "plots", "solvers", "sources", "studies"):
+        for source in sorted(root.glob(f"{folder}/**/*.cpp")):
+            path = str(source.relative_to(root))
+            yield from faults_of_source(path, source.read_text(encoding="utf-8")) if path not in DATA else ()
     readme = (root / "README.md").read_text(encoding="utf-8").splitlines()
     if len(readme) > 90:
         yield f"README.md: {len(readme)} lines, at most 90"

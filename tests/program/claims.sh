@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# Statements of papers and the studies that answer them, figures of papers by name, and what --help shows of every verb.
+#   claims.sh PROGRAM PROJECT_FOLDER
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+run 0 claims --json
+cp out claims.json
+run 0 list --json
+cp out list.json
+cat >ledger.py <<'END'
+import json, pathlib, sys, tomllib
+
+root = pathlib.Path(sys.argv[1])
+claims, studies = json.load(open("claims.json")), {s["name"] for s in json.load(open("list.json"))}
+keys = {"statement", "paper", "section", "row", "card", "studies", "run", "by", "result", "verdict", "resolution", "command"}
+answered, places, written = set(), set(), 0
+for claim in claims:
+    where = f"{claim['section']} {claim['row']}"
+    assert set(claim) == keys, (where, set(claim) ^ keys)
+    assert claim["statement"] and claim["result"], where
+    assert claim["paper"]["arxiv"] and claim["paper"]["title"] and claim["paper"]["year"] > 2000, where
+    assert where not in places, f"{where} twice"
+    places.add(where)
+    assert set(claim["studies"]) <= studies, (where, claim["studies"])
+    answered |= set(claim["studies"])
+    if claim["card"] is None:
+        assert claim["verdict"] is None and claim["command"] is None and not claim["studies"] and claim["by"], where
+        continue
+    assert (root / claim["card"]).is_file(), where
+    assert claim["verdict"] in ("AGREE", "CLAIMS HOLD", "DISAGREE", "INCONCLUSIVE"), where
+    assert claim["command"].startswith(f"attica run {claim['studies'][0]}"), where
+assert not studies - answered, f"studies that answer nothing: {sorted(studies - answered)}"
+for card in root.glob("studies/*/*.toml"):
+    written += len(tomllib.loads(card.read_text(encoding="utf-8")).get("answers", []))
+written += len(tomllib.loads((root / "studies/papers.toml").read_text(encoding="utf-8"))["open"])
+assert written == len(claims), (written, len(claims))
+for section in {c["section"] for c in claims}:
+    rows = sorted(c["row"] for c in claims if c["section"] == section)
+    assert rows == list(range(1, len(rows) + 1)), (section, rows)
+END
+python3 ledger.py "$project" 2>err || fail "claims: $(tail -1 err)"
+run 0 claims 2410.23438
+says out 'bigrams-regularisation'
+run 2 claims nobody-says-this
+says err 'attica claims'
+PYTHONDONTWRITEBYTECODE=1 python3 "$project/docs/paper_rows" --program "$program" --check 2>err || fail "$(cat err)"
+
+# Figures of papers: all are listed, each with runs of studies that there are and panels of what these record.
+run 0 figure --paper
+cp out listed
+[ "$(grep -c '^[0-9.]*:' listed)" -ge 8 ] || fail "fewer than eight figures: $(cat listed)"
+for file in "$project"/app/figures/papers/*.toml; do
+  id=$(basename "$file" .toml)
+  grep -q "^${id/-/:}" listed || fail "$id is not listed"
+done
+run 0 figure --paper 2310.00535:2 --format svg,png --seed 3
+for file in figures/2310.00535-2.svg figures/2310.00535-2.png figures/2310.00535-2.csv; do
+  [ -s "$file" ] || fail "no $file"
+done
+says figures/2310.00535-2.svg 'figure: 2 of Tian'
+before=$(stat -c %Y figures/runs/*/replicates.csv)
+run 0 figure --paper 2310.00535:2 --seed 3 --format svg --set 'figure.a.title="mine"'
+[ "$before" = "$(stat -c %Y figures/runs/*/replicates.csv)" ] || fail "the run of a figure is made again"
+run 2 figure --paper 2310.00535:99
+says err '2310.00535:2'
+run 2 figure
+says err '--paper'
+run 2 figure runs/x --seed 3
+says err "'--seed 3'"
+run 2 figure runs/x --paper 2310.00535:2
+says err 'runs/x'
+
+# Two commands and a page, whose heading there is, for every verb.
+"$program" --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p' >verbs
+cat >pages.py <<'END'
+import pathlib, re, sys
+
+root, text = pathlib.Path(sys.argv[1]), open(sys.argv[3]).read()
+verb = sys.argv[2]
+examples = re.search(r"^Examples:\n((?:  .*\n)+)", text, re.M)
+assert examples and examples[1].count("attica " + verb) >= 2, f"{verb}: two examples"
+page, _, anchor = re.search(r"^More: (\S+)", text, re.M)[1].partition("#")
+words = (root / page).read_text(encoding="utf-8")
+slug = lambda title: re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+titles = [slug(re.sub("`", "", line.lstrip("# "))) for line in words.splitlines() if line.startswith("#")]
+assert not anchor or anchor in titles, f"{verb}: {page} has no heading {anchor}"
+END
+while read -r verb; do
+  run 0 "$verb" --help
+  python3 pages.py "$project" "$verb" out 2>err || fail "$(tail -1 err)"
+done <verbs
+finish
