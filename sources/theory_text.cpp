@@ -139,7 +139,7 @@ void read_flow(const Configuration& c, const std::string& key, TheoryText& text)
   for (const auto& [name, formula] : text.start) {
     if (each.empty() && name.find('[') != std::string::npos) {
       throw invalid_parameter(
-          key + ".start", name, "[" + key + "] each = {k = 50} beside states with an index k");
+          key + ".start", name, "[" + key + "] each = {k = 50} with states that have an index k");
     }
   }
   if (each.size() > 1) {

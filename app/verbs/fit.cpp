@@ -282,7 +282,7 @@ int fit_verb(const Options& given, const Registry& registry) {
   if (options.upper_bound && !joint && !options.exponent) {
     throw Error(ErrorKind::input,
                 "--upper-bound says that the expected exponent is a bound; expected --exponent P "
-                "beside it");
+                "with it");
   }
   if (options.floor &&
       (!options.corrections.empty() || !options.collapse.empty() || !options.quantiles.empty())) {

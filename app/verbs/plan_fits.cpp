@@ -52,7 +52,7 @@ std::vector<std::pair<std::size_t, double>> expected_exponents(const Options& op
   if (options.exponent) {
     if (options.sizes.size() > 1)
       throw Error(ErrorKind::input,
-                  "--exponent is of one size; expected --expect NAME=P beside several");
+                  "--exponent is of one size; expected --expect NAME=P with several");
     expected.emplace_back(0, *options.exponent);
   }
   return expected;
@@ -278,12 +278,12 @@ int plan_exponents(const Options& given, const Registry& registry) {
         "decided, --exponent P (--expect NAME=P of several sizes)");
   }
   if (options.quantiles.size() > 1 || !options.corrections.empty())
-    throw Error(ErrorKind::input, "expected one --quantile and no --correction beside a plan");
+    throw Error(ErrorKind::input, "expected one --quantile and no --correction with a plan");
   if (options.floor && (!options.quantiles.empty() || options.upper_bound))
     throw Error(ErrorKind::input,
-                "--floor fits means; expected neither --quantile nor --upper-bound beside it");
+                "--floor fits means; expected neither --quantile nor --upper-bound with it");
   if (options.robust && !options.floor)
-    throw Error(ErrorKind::input, "--robust is of a fit of means; expected --floor beside it");
+    throw Error(ErrorKind::input, "--robust is of a fit of means; expected --floor with it");
   FitSubject subject{.curves = {}, .series = options.series, .cap_series = {}, .about = {}};
   read_fit_subject(options, registry, subject);
   int code = kExitDone;

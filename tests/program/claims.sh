@@ -75,18 +75,20 @@ says err 'runs/x'
 cat >pages.py <<'END'
 import pathlib, re, sys
 
-root, text = pathlib.Path(sys.argv[1]), open(sys.argv[3]).read()
-verb = sys.argv[2]
-examples = re.search(r"^Examples:\n((?:  .*\n)+)", text, re.M)
-assert examples and examples[1].count("attica " + verb) >= 2, f"{verb}: two examples"
-page, _, anchor = re.search(r"^More: (\S+)", text, re.M)[1].partition("#")
-words = (root / page).read_text(encoding="utf-8")
-slug = lambda title: re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
-titles = [slug(re.sub("`", "", line.lstrip("# "))) for line in words.splitlines() if line.startswith("#")]
-assert not anchor or anchor in titles, f"{verb}: {page} has no heading {anchor}"
+root = pathlib.Path(sys.argv[1])
+for verb in open("verbs").read().split():
+    text = open(f"help-{verb}").read()
+    examples = re.search(r"^Examples:\n((?:  .*\n)+)", text, re.M)
+    assert examples and examples[1].count("attica " + verb) >= 2, f"{verb}: two examples"
+    page, _, anchor = re.search(r"^More: (\S+)", text, re.M)[1].partition("#")
+    words = (root / page).read_text(encoding="utf-8")
+    slug = lambda title: re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+    titles = [slug(line.lstrip("# ").replace("`", "")) for line in words.splitlines() if line.startswith("#")]
+    assert not anchor or anchor in titles, f"{verb}: {page} has no heading {anchor}"
 END
 while read -r verb; do
   run 0 "$verb" --help
-  python3 pages.py "$project" "$verb" out 2>err || fail "$(tail -1 err)"
+  mv out "help-$verb"
 done <verbs
+python3 pages.py "$project" 2>err || fail "$(tail -1 err)"
 finish

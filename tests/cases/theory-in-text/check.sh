@@ -41,7 +41,7 @@ says err "nothing does"
 # States with an index need the number of them; a state cannot have the name of a function.
 sed '/^each/d' flow.toml >each.toml
 run 2 theory each.toml
-says err "each = {k = 50} beside states with an index k"
+says err "each = {k = 50} with states that have an index k"
 sed 's|{m = |{sin = |; s|-m^3/2|-sin|; s|^m = "m"|y = "1"|' one.toml >sine.toml
 run 2 theory sine.toml
 says err "theory.flow.rate.sin"
