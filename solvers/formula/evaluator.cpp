@@ -634,7 +634,8 @@ double Evaluator::normal(const Code& c) {
       const double change = std::abs(now - before);
       // Of 1/z the average is zero by symmetry only: that of the absolute value grows with n.
       constexpr double kSettled = 0.05;
-      const bool settled = std::abs(absolute - absolute_before) <= kSettled * absolute;
+      const bool settled =
+          std::isfinite(absolute) && std::abs(absolute - absolute_before) <= kSettled * absolute;
       if (settled && (change <= noise.inside() || (change <= effort_.tolerance * absolute &&
                                                    (absolute > 0 || n >= 8 * kFewestNodes)))) {
         w.nodes = n;
@@ -657,23 +658,19 @@ double Evaluator::normal(const Code& c) {
 double Evaluator::weighed_by_density(const std::function<double(double)>& f,
                                      Workspace& w,
                                      const Code& c) {
-  static constexpr std::array<double, 9> kNear = {-kTail, -6, -3, -1, 0, 1, 3, 6, kTail};
-  static constexpr std::array<double, 15> kFar = {
-      -kFarTail, -29, -20, -kTail, -6, -3, -1, 0, 1, 3, 6, kTail, 20, 29, kFarTail};
   const auto g = [&](double z) { return density(z) * f(z); };
   // What lies beyond an end is of the size of what stands there, unless f grows as the density
-  // falls.
-  const auto ends = [&](double tail) { return std::max(std::abs(g(-tail)), std::abs(g(tail))); };
+  // falls. Ends farther out than needed may lie where f overflows.
   const double small = 1e-3 * effort_.tolerance;
-  const double value = quadrature(g, -kTail, kTail, kNear, w, c);
-  if (!(ends(kTail) > small * w.largest)) return value;
-  const double longer = quadrature(g, -kFarTail, kFarTail, kFar, w, c);
-  if (!(ends(kFarTail) <= small * w.largest)) {
-    fail(c,
-         "the average has no value: the formula grows as fast as the normal density falls, or "
-         "faster");
+  for (const double tail : {kTail, 16.0, 22.0, 29.0, 33.0, kFarTail}) {
+    const std::array<double, 9> breaks = {-tail, -6, -3, -1, 0, 1, 3, 6, tail};
+    const double value = quadrature(g, -tail, tail, breaks, w, c);
+    const double ends = std::max(std::abs(g(-tail)), std::abs(g(tail)));
+    if (!(ends > small * w.largest)) return value;
   }
-  return longer;
+  fail(c,
+       "the average has no value: the formula grows as fast as the normal density falls, or "
+       "faster");
 }
 
 double Evaluator::normal_pair(const Code& c) {
@@ -703,7 +700,8 @@ double Evaluator::normal_pair(const Code& c) {
       n *= 2;
       const auto [now, absolute] = average(n);
       const double change = std::abs(now - before);
-      if (change <= effort_.tolerance * absolute || change <= noise.inside()) {
+      if (std::isfinite(absolute) &&
+          (change <= effort_.tolerance * absolute || change <= noise.inside())) {
         w.nodes = n;
         noise.end(absolute);
         return effort_.half ? before : now;
@@ -736,55 +734,72 @@ double Evaluator::quadrature(const std::function<double(double)>& f,
   double where = kNone;  // not finite there
   double largest = 0;
   const Noise noise(*this);
-  GslFunction function([&](double x) {
-    const double value = f(x);
-    if (!std::isfinite(value)) where = x;
-    largest = std::max(largest, std::abs(value));
-    return value;
-  });
   const double relative = std::max((effort_.half ? 1000 : 10) * effort_.tolerance, 5e-14);
-  double value = 0, error = 0;
-  int code = 0;
-  if (!breaks.empty()) {
-    std::vector<double> points(breaks.begin(), breaks.end());
-    code = gsl_integration_qagp(&function,
-                                points.data(),
-                                points.size(),
-                                0,
-                                relative,
-                                kIntervals,
-                                w.intervals.get(),
-                                &value,
-                                &error);
-  } else if (std::isinf(a) && std::isinf(b)) {
-    code =
-        gsl_integration_qagi(&function, 0, relative, kIntervals, w.intervals.get(), &value, &error);
-  } else if (std::isinf(b)) {
-    code = gsl_integration_qagiu(
-        &function, a, 0, relative, kIntervals, w.intervals.get(), &value, &error);
-  } else if (std::isinf(a)) {
-    code = gsl_integration_qagil(
-        &function, b, 0, relative, kIntervals, w.intervals.get(), &value, &error);
-  } else {
-    code = gsl_integration_qags(
-        &function, a, b, 0, relative, kIntervals, w.intervals.get(), &value, &error);
-  }
-  function.rethrow();
+  struct Found {
+    double value = 0;
+    double error = 0;
+    int code = 0;
+  };
+  const auto integrate = [&](bool absolute) {
+    Found found;
+    GslFunction function([&](double x) {
+      const double value = f(x);
+      if (!std::isfinite(value)) where = x;
+      largest = std::max(largest, std::abs(value));
+      return absolute ? std::abs(value) : value;
+    });
+    gsl_integration_workspace* const room = w.intervals.get();
+    if (!breaks.empty()) {
+      std::vector<double> points(breaks.begin(), breaks.end());
+      found.code = gsl_integration_qagp(&function,
+                                        points.data(),
+                                        points.size(),
+                                        0,
+                                        relative,
+                                        kIntervals,
+                                        room,
+                                        &found.value,
+                                        &found.error);
+    } else if (std::isinf(a) && std::isinf(b)) {
+      found.code = gsl_integration_qagi(
+          &function, 0, relative, kIntervals, room, &found.value, &found.error);
+    } else if (std::isinf(b)) {
+      found.code = gsl_integration_qagiu(
+          &function, a, 0, relative, kIntervals, room, &found.value, &found.error);
+    } else if (std::isinf(a)) {
+      found.code = gsl_integration_qagil(
+          &function, b, 0, relative, kIntervals, room, &found.value, &found.error);
+    } else {
+      found.code = gsl_integration_qags(
+          &function, a, b, 0, relative, kIntervals, room, &found.value, &found.error);
+    }
+    function.rethrow();
+    return found;
+  };
+  const Found found = integrate(false);
   if (!std::isnan(where)) fail(c, fmt::format("the formula is not finite at {}", where));
   w.largest = largest;
   const double width = std::isfinite(b - a) ? b - a : 1;
-  const double scale = std::max(std::abs(value), largest * width);
-  // Short of the tolerance by rounding is no failure: the second evaluation tells the error.
-  constexpr double kUseless = 1e-5;
+  // Short of the tolerance by rounding is no failure: the second evaluation tells the error. Nor is
+  // a value that is small because positive and negative parts cancel, if each of them is finite.
+  constexpr double kUseless = 1e-5, kSettled = 0.1;
+  double scale = std::abs(found.value);
+  bool good = std::isfinite(found.value) &&
+              (found.error <= kUseless * scale || found.error <= width * noise.inside());
+  if (!good && std::isfinite(found.value)) {
+    const Found parts = integrate(true);
+    scale = std::max(scale, parts.value);
+    good = parts.error <= kSettled * parts.value && found.error <= kUseless * scale;
+  }
   noise.end(scale);
-  if (!std::isfinite(value) || !(error <= std::max(kUseless * scale, width * noise.inside()))) {
+  if (!good) {
     fail(c,
          fmt::format("quadrature does not converge ({}); value {:.3g}, error {:.2g}",
-                     gsl_strerror(code),
-                     value,
-                     error));
+                     gsl_strerror(found.code),
+                     found.value,
+                     found.error));
   }
-  return value;
+  return found.value;
 }
 
 double Evaluator::integral(const Code& c) {

@@ -738,9 +738,8 @@ class Solver {
     for (std::size_t k = 0; k < n; ++k)
       s.u[static_cast<Eigen::Index>(k)] = gsl_vector_get(solver->x, k);
     if (code != GSL_EBADFUNC) return;
-    if (s.iterations <= 1 && called.why.empty() && residual(s.u, e_).allFinite()) {
-      s.reason = fmt::format(
-          "no step from the starting values: the equations have no slope there ({})", shown(s.u));
+    if (called.why.empty() && s.u.allFinite() && residual(s.u, e_).allFinite()) {
+      s.reason = fmt::format("no step from here: the equations have no slope ({})", shown(s.u));
       return;
     }
     s.reason = fmt::format("the equations have no finite value on the way ({}{})",

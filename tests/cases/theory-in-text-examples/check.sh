@@ -3,7 +3,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/../case.sh"
 cp "$project"/examples/text/* .
 # The curve of 36 points.
-sed -i 's/^alpha = .*/alpha = {log = [1.778279, 10.0], n = 36}/; /^\[simulation\]/,$d' masked.toml
+sed -i 's/^sweep.alpha = .*/sweep.alpha = {log = [1.778279, 10.0], n = 36}/; /^\[simulation\]/,$d' masked.toml
 # value FILE SERIES X: what `theory` says there
 value() {
   [ -e "$1.json" ] || "$program" theory "$1" --json >"$1.json" 2>printed.err </dev/null || fail "$1: $(cat printed.err)"
