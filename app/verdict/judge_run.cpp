@@ -457,7 +457,7 @@ Figure figure_of(const RunRecord& run,
                               .theory = false,
                               .hollow = true});
       panel.layers.push_back({.series = "bound " + name + " limits",
-                              .label = "90 % limits of that",
+                              .label = "90 % limits of the quantile",
                               .simulation = false,
                               .reference = true});
     }

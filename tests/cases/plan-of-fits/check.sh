@@ -8,9 +8,9 @@ table() { # REPLICATES SEED
       print d "," e "," r "," 2 * d / e^2 * exp(0.6 * (rand() + rand() + rand() + rand() - 2)) }'
 }
 table 10 1 >pilot.csv
-run 0 plan pilot.csv --x d --x 1/eps --width 0.06
+run 0 plan pilot.csv --x d --x 1/eps --width 0.06 --power 0.99
 says out "replicates each"
-run 0 plan pilot.csv --x d --x 1/eps --width 0.06 --json
+run 0 plan pilot.csv --x d --x 1/eps --width 0.06 --power 0.99 --json
 n=$(/usr/bin/python3 - out <<'EOF'
 import json, sys
 designs = json.load(open(sys.argv[1]))["plans"][0]["designs"]
@@ -20,7 +20,7 @@ assert designs[3]["replicates"] < designs[0]["replicates"], "wider grids take fe
 print(designs[0]["replicates"])
 EOF
 ) || fail "designs"
-[ "$n" -gt 15 ] && [ "$n" -lt 200 ] || fail "$n replicates"
+[ "$n" -gt 15 ] && [ "$n" -lt 300 ] || fail "$n replicates"
 table "$n" 2 >planned.csv
 run 0 fit planned.csv --x d --x 1/eps --json
 /usr/bin/python3 - out <<'EOF' || fail "width"
