@@ -336,6 +336,8 @@ void require_utf8(std::string_view text, const Refusals& refuse) {
   }
 }
 
+constexpr const char* kTwice = "compressed twice; decompress the file once";
+
 #ifdef ATTICA_WITH_ARCHIVES
 
 constexpr std::size_t kBlock = 1 << 16;
@@ -414,7 +416,9 @@ std::string decompressed_once(std::string_view bytes, const Refusals& refusals) 
       archive_read_next_header(reader.get(), &entry) != ARCHIVE_OK)
     throw refuse(why());
   // What is no stream of that kind after all would be passed on as it is.
-  if (archive_filter_count(reader.get()) < 2) throw refuse("a damaged header");
+  const int filters = archive_filter_count(reader.get());
+  if (filters < 2) throw refuse("a damaged header");
+  if (filters > 2) throw refuse(kTwice);
   std::string text;
   std::array<char, kBlock> block{};
   while (true) {
@@ -435,8 +439,7 @@ std::string decompressed_once(std::string_view bytes, const Refusals& refusals) 
 std::string decompressed_as(std::string_view bytes, const Refusals& refusals) {
   std::string text = decompressed_once(bytes, refusals);
   const Compression* const outer = compression_of(bytes);
-  if (outer != nullptr && compression_of(text) != nullptr)
-    throw refusals.of(outer->name, "compressed twice; decompress the file once");
+  if (outer != nullptr && compression_of(text) != nullptr) throw refusals.of(outer->name, kTwice);
   return text;
 }
 

@@ -260,7 +260,7 @@ TEST_CASE("every reader: compressed data are read to their end, or refused", "[c
         CHECK_THROWS_WITH(reader.read(first + rest), Contains(" data"));
       }
       CHECK_THROWS_WITH(reader.read(compressed(compressed(text, filter), filter)),
-                        Contains("twice") || Contains(" data"));
+                        Contains("twice"));
     }
     // The sum of gzip's contents, and their length.
     const std::string whole = compressed(text, archive_write_add_filter_gzip);
@@ -268,7 +268,7 @@ TEST_CASE("every reader: compressed data are read to their end, or refused", "[c
     for (const std::size_t from_end : {1U, 5U}) {
       std::string damaged = whole;
       damaged[whole.size() - from_end] = static_cast<char>(damaged[whole.size() - from_end] ^ 1);
-      CHECK_THROWS_WITH(reader.read(damaged), Contains("gzip data: damaged"));
+      CHECK_THROWS_WITH(reader.read(damaged), Contains("gzip data") && Contains("damaged"));
     }
     CHECK_THROWS_WITH(reader.read(whole.substr(0, whole.size() - 8)), Contains("truncated"));
   }
