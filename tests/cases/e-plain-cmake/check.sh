@@ -14,7 +14,7 @@ done
   --include='*.cpp' --include='*.hpp' | grep -v '^core/platform\.') >out && fail "outside core/platform.cpp: $(cat out)"
 for compiler in "g++ -march=x86-64" "aarch64-linux-gnu-g++"; do
   command -v "${compiler%% *}" >/dev/null || continue
-  for file in core/instructions.cpp core/instructions_used.cpp core/platform.cpp; do
+  for file in core/instructions.cpp core/platform.cpp; do
     # shellcheck disable=SC2086
     $compiler -std=c++20 -fsyntax-only -Wall -Wextra -I "$(dirname "$program")/include/core" "$project/$file" >out 2>&1 ||
       fail "$compiler of $file: $(head -5 out)"
