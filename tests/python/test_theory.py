@@ -35,7 +35,7 @@ def test_every_study_gives_the_programs_digits(study, program):
     if end.returncode == 2:
         with pytest.raises(attica.Error) as refusal:
             attica.theory(study)
-        assert end.stderr.strip().endswith(str(refusal.value)) and refusal.value.exit_code == 2
+        assert str(refusal.value) in end.stderr and refusal.value.exit_code == 2
         return
     printed = json.loads(end.stdout)
     c = attica.theory(study)

@@ -353,7 +353,7 @@ def test_an_interrupt_keeps_what_was_simulated(tmp_path):
     given = dict(theory=lambda x: x, x=X, margin=0.01, replicates=20, name="mine", progress=False)
     with pytest.raises(KeyboardInterrupt) as stop:
         attica.judge(simulate=simulate, out=tmp_path, **given)
-    assert len(stop.value.simulated) == 39 and "carries on" in stop.value.__notes__[0]
+    assert len(stop.value.simulated) == 39 and "continues" in stop.value.__notes__[0]
     pandas = pytest.importorskip("pandas")
     kept = pandas.read_csv(tmp_path / "mine-unfinished.csv", float_precision="round_trip")
     assert kept.to_dict("records") == list(stop.value.simulated)
