@@ -10,7 +10,6 @@
 
 #include "attica/core/potts/conditional_entropy.hpp"
 #include "attica/sim/potts/transformer.hpp"
-#include "attica/studies/potts/loss_course.hpp"
 #include "attica/studies/potts/model.hpp"
 #include "attica/studies/training_end.hpp"
 #include "attica/theory/potts/blind_attention.hpp"
@@ -47,15 +46,6 @@ std::vector<Trained> trained(const Configuration& c) {
   return all;
 }
 
-/// Those whose first steps have a theory.
-std::vector<CourseNetwork> transformers(const Configuration& c) {
-  std::vector<CourseNetwork> all;
-  for (const Trained& network : trained(c)) {
-    if (network.layers > 0) all.push_back({network.name, network.layers, network.blind});
-  }
-  return all;
-}
-
 Point on(std::int64_t realisation, const Trained& network) {
   Point point = network.name;
   point.emplace_back("realisation", static_cast<double>(realisation));
@@ -69,8 +59,7 @@ class Loss : public PointwiseExperiment {
         data_(gibbs_pool_options(c)),
         trained_(trained(c)),
         test_sequences_(c.integer("sim.test_sequences")),
-        factored_(c, "sim.eta_factored", 14),
-        course_(c, transformers(c), [family = family_] { return family.model(0); }) {
+        factored_(c, "sim.eta_factored", 14) {
     if (!family_.random() && !c.given("sim.realisations")) {
       c.set("sim.realisations", std::int64_t{1}, false);
     }
@@ -128,7 +117,6 @@ class Loss : public PointwiseExperiment {
       }
       log_partitions.emplace_back(all.log_partition);
     }
-    course_.predict(result);
     result.diagnostics = {
         {"log_partition",
          family_.random() ? Value(std::move(log_partitions)) : log_partitions.front()}};
@@ -141,12 +129,12 @@ class Loss : public PointwiseExperiment {
     return {"the model has no couplings: their error is undefined and left out"};
   }
 
-  /// Networks on every realisation; then the first steps of transformers.
-  std::size_t points() const override { return ends() + course_.count(); }
+  std::size_t points() const override {
+    return static_cast<std::size_t>(realisations_) * trained_.size();
+  }
 
  protected:
   Outcome run(const Replicate& replicate) const override {
-    if (replicate.point() >= ends()) return course_.run(replicate.point() - ends(), replicate);
     const std::size_t realisation = replicate.point() / trained_.size();
     const Trained& network = trained_[replicate.point() % trained_.size()];
     const PottsModel model = family_.model(realisation);
@@ -221,7 +209,6 @@ class Loss : public PointwiseExperiment {
   }
 
  private:
-  std::size_t ends() const { return static_cast<std::size_t>(realisations_) * trained_.size(); }
   std::uint64_t steps() const { return factored_.training.recorded.back(); }
 
   /// L Σ_i f_i² of the shares f_i in which a training masks its sites: 1 if they are equal.
@@ -299,7 +286,6 @@ class Loss : public PointwiseExperiment {
   std::int64_t realisations_ = 1;
   Index test_sequences_;
   FactoredPlan factored_;
-  LossCourse course_;
   TransformerTraining transformer_;
 };
 
@@ -322,25 +308,16 @@ Figure figure(const Configuration& c) {
                          .simulation = false,
                          .reference = true,
                          .only = {{"realisation", 0.0}}});
-  Panel course{
-      .x = step, .y = {.label = "loss of the first steps (nats)"}, .layers = {}, .x_name = "step"};
-  for (const CourseNetwork& network : transformers(c)) {
-    course.layers.push_back(
-        {.series = "course_loss",
-         .label = network.blind ? kBlind.label : transformer(network.layers).label,
-         .only = network.name});
-  }
   return {.name = "potts-loss",
-          .panels = {excess, loss, course},
-          .columns = 3,
+          .panels = {excess, loss},
+          .columns = 2,
           .caption = fmt::format(
               "Masked modelling of sequences of a Potts model: divergence of the learnt "
               "conditionals from the true ones, and loss, against training steps, for factored "
               "attention and transformers with {} head{} per layer. 0 is the Bayes loss; the last "
               "drop is the cosine decay of the learning rate. Dashed: the smallest loss that a "
               "network can represent, where it is known. Mean and standard error over trainings on "
-              "the first realisation of the couplings. Right: first steps from one start each, "
-              "lines: training theory.",
+              "the first realisation of the couplings.",
               c.integer("sim.heads"),
               c.integer("sim.heads") == 1 ? "" : "s")};
 }

@@ -33,7 +33,7 @@ changed 'theory.training.start=[0.5,0.3,0.0]' 'theory.training.weights=[0.5,0.5]
 changed 'theory.training.observables.slope="slopes"' "a number 'slopes'"
 changed 'theory.training.observables.slope="theta_3"' "theta_0 to theta_2"
 changed 'theory.training.rate="etta"' "etta"
-changed 'theory.training.batch=1.5' "a whole number"
+changed 'theory.training.batch="1.5"' "a whole number"
 changed 'theory.training.revisit="twice"' "epoch"
 changed 'theory.training.optimiser="adam"' 'theory.training.pairs=0' "pairs"
 changed 'theory.training.times=[1.0]' 'theory.training.steps=[5]' "expected one of them"
