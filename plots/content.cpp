@@ -460,7 +460,8 @@ void fit_x(Content& content) {
     std::vector<PanelContent*> group;
     for (std::size_t i = first; i < content.panels.size(); i += columns) {
       PanelContent& panel = content.panels[i];
-      if (!group.empty() && !same_x(*group.back()->panel, *panel.panel)) break;
+      // Matrices of one column may have frames of different widths.
+      if (!group.empty() && (panel.matrix || !same_x(*group.back()->panel, *panel.panel))) break;
       if (!group.empty()) group.back()->joins_next = true;
       group.push_back(&panel);
       collect_x(panel, values);

@@ -151,7 +151,10 @@ int claims_verb(const Options& options, const Registry& registry) {
     const Answer& a = *claim.answer;
     if (a.paper.key != paper) {
       paper = a.paper.key;
-      put("\n{} {}, arXiv:{}\n", surnames(a.paper.authors), a.paper.year, a.paper.arxiv);
+      put("\n{} {}{}\n",
+          surnames(a.paper.authors),
+          a.paper.year,
+          a.paper.arxiv.empty() ? "" : ", arXiv:" + a.paper.arxiv);
     }
     put("{:<24} {:<13} {:<18} {}\n",
         a.study.empty() ? "-" : a.study,

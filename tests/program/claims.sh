@@ -18,7 +18,7 @@ for claim in claims:
     where = f"{claim['section']} {claim['row']}"
     assert set(claim) == keys, (where, set(claim) ^ keys)
     assert claim["statement"] and claim["result"], where
-    assert claim["paper"]["arxiv"] and claim["paper"]["title"] and claim["paper"]["year"] > 2000, where
+    assert claim["paper"]["title"] and claim["paper"]["authors"] and claim["paper"]["year"] > 2000, where
     assert where not in places, f"{where} twice"
     places.add(where)
     assert set(claim["studies"]) <= studies, (where, claim["studies"])
