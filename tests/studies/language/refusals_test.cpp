@@ -13,6 +13,7 @@ using namespace attica;
 namespace studies_language_refusals_test {
 
 using attica::testing::made;
+using attica::testing::refusal;
 using attica::testing::TextFileFor;
 using Catch::Matchers::Contains;
 
