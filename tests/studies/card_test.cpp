@@ -98,7 +98,7 @@ TEST_CASE("read_card: a study of a card and its base", "[studies]") {
   CHECK(study.parameters[0].type == ParameterType::integer);
   CHECK(study.parameters[0].range.describe("sites") == "2 <= sites <= 100");
   CHECK(study.parameters[2].type == ParameterType::file);
-  CHECK_FALSE(study.parameters[2].fallback);
+  CHECK_FALSE(study.parameters[2].fallback.has_value());
   CHECK(study.parameters[3].list);
   CHECK(study.parameters[3].range.describe("lambda") == "lambda > 0");
   CHECK(std::get<List>(*study.parameters[3].fallback).size() == 3);

@@ -140,7 +140,8 @@ TEST_CASE("check: a control is judged and is no point of the user's", "[app][che
                        .rules = run.rules,
                        .theory = theory,
                        .simulation = &run.simulation,
-                       .claims = {}});
+                       .claims = {},
+                       .post_hoc_margin = std::nullopt});
   };
   const CheckRecord good = run_with(1.01, 0.02, 1.0, true);
   CHECK(good.verdict == Verdict::agree);
