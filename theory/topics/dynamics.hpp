@@ -12,8 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "attica/core/topics/model.hpp"
 #include "attica/solvers/ode.hpp"
-#include "attica/theory/topics/loss.hpp"
+#include "attica/theory/topics/trained_loss.hpp"
 
 namespace attica {
 

@@ -10,13 +10,9 @@
 /// @source Y. Li, Y. Li, A. Risteski, ICML 2023, arXiv:2303.04245, Theorem 3; the reduction is ours
 
 #include "attica/core/topics/model.hpp"
+#include "attica/theory/topics/trained_loss.hpp"
 
 namespace attica {
-
-enum class TopicLoss {
-  squared,        ///< |F - e_x|² over all D outputs, no factor
-  cross_entropy,  ///< -log softmax(F)_x, nats
-};
 
 /// Derivatives by the six coordinates of each matrix (not divided by the sizes of the classes).
 struct ReducedGradient {
