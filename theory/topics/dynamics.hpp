@@ -14,7 +14,6 @@
 
 #include "attica/core/topics/model.hpp"
 #include "attica/solvers/ode.hpp"
-#include "attica/theory/topics/trained_loss.hpp"
 
 namespace attica {
 

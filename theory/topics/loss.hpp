@@ -10,7 +10,6 @@
 /// @source Y. Li, Y. Li, A. Risteski, ICML 2023, arXiv:2303.04245, Theorem 3; the reduction is ours
 
 #include "attica/core/topics/model.hpp"
-#include "attica/theory/topics/trained_loss.hpp"
 
 namespace attica {
 
