@@ -8,7 +8,7 @@ import sys
 rng = random.Random(sys.argv[1])
 print("series,x,value")
 for x in (1, 2):
-    print(f"y,{x},{x + rng.gauss(0, 0.1)!r}\nnoise,{x},{rng.gauss(0, 1) ** 2!r}")
+    print(f"y,{x},{x + rng.gauss(0, 0.1)!r}\nnoise,{x},{sum(rng.gauss(0, 1) ** 2 for _ in range(16)) / 16!r}")
 PYTHON
 cat >question.toml <<'TOML'
 [sweep]
@@ -27,7 +27,7 @@ relative = 0.6
 replicates = 100
 [[series]]
 name = "noise"
-meaning = "square of the noise that was drawn"
+meaning = "mean of the squares of 16 draws of the noise"
 control = true
 TOML
 run 0 run question.toml --out runs --name right --seed 2 --quiet
