@@ -295,6 +295,9 @@ class CommandSide : public Side {
   Configuration c_;
 };
 
+/// An argument of a program is at most 128 KiB long on Linux, a seed up to 21 characters.
+constexpr double kMostSeeds = 5000;
+
 std::vector<Parameter> command_parameters(const std::string& side) {
   std::vector<Parameter> all = {
       text_parameter(
@@ -311,7 +314,7 @@ std::vector<Parameter> command_parameters(const std::string& side) {
         1,
         "replicates of a process, which {seeds} names; the column replicate has the place of the "
         "seed among them, 0 to batch - 1",
-        {.low = 1, .high = 1e6})));
+        {.low = 1, .high = kMostSeeds})));
   }
   return all;
 }

@@ -117,12 +117,15 @@ class Sides : public Experiment {
  private:
   static std::unique_ptr<Side> side(Configuration& c, const std::string& name) {
     const SourceKind* kind = kind_of(c, name);
-    if (c.has(name + ".inputs") && (kind == nullptr || kind->key != "command")) {
+    const SourceKind command = command_kind();
+    for (const Parameter& p : command.parameters(name)) {
+      if (!c.has(p.key) || (kind != nullptr && kind->key == command.key)) continue;
       throw Error(ErrorKind::input,
-                  fmt::format("[{0}] has 'inputs' without 'command': they are files on which a "
-                              "command depends",
-                              name),
-                  name + ".inputs");
+                  fmt::format("[{}] has '{}' without '{}', to which it belongs",
+                              name,
+                              p.key.substr(name.size() + 1),
+                              command.key),
+                  p.key);
     }
     if (kind == nullptr) return nullptr;
     return kind->make(c, {.name = name, .x_name = c.text("x"), .x_given = c.given("x")});

@@ -44,6 +44,15 @@ inline std::string refusal(const Study& study, const Table& overrides, bool with
   return "accepted";
 }
 
+/// @brief The theory's curves of a series.
+inline std::vector<Series> curves_of(const TheoryResult& theory, const std::string& series) {
+  std::vector<Series> found;
+  for (const Prediction& p : theory.predictions) {
+    if (p.series.name == series) found.push_back(p.series);
+  }
+  return found;
+}
+
 /// @brief Whether a prediction is compared at x[k]; marks that say nothing are left out.
 inline bool is_compared(const Prediction& p, std::size_t k) {
   return p.compared.empty() || p.compared.at(k);

@@ -234,6 +234,13 @@ std::string report_page(const RunRecord& record, const Study& study, const Figur
                                           claim.at("detail")},
                                 .verdict = claim.at("verdict")});
     }
+    for (const Json& control : check.value("controls", Json::array())) {
+      content.diagnostics.emplace_back("control " + control.at("series").get<std::string>(),
+                                       fmt::format("{}: {} of {} points agree",
+                                                   control.at("verdict").get<std::string>(),
+                                                   control.at("agree").get<std::size_t>(),
+                                                   control.at("compared").get<std::size_t>()));
+    }
     // The resolution of an AGREE stands below the verdict.
     if (content.verdict == describe(Verdict::agree) && check.contains("resolution")) {
       const auto either_sign = [](const Json& r, const char* key) {

@@ -283,16 +283,24 @@ std::string failure_text(const CheckedConfiguration& configuration, const CheckR
                            ? ""
                            : change_first(farthest_setting(configuration, {})));
   }
-  for (std::size_t k = 0; k < record.places.size(); ++k) {
-    const Place& at = record.places[k];
-    if (record.points.points[k].status != PointStatus::failed) continue;
-    const Point point = joined(at.point, {{at.x_name, at.x}});
-    return fmt::format("{} is not a number at {}{}{}",
-                       at.series,
-                       describe(point),
-                       and_more(record.points.failed),
-                       change_first(farthest_setting(configuration, point)));
+  const auto first_of = [&](const std::vector<Place>& places, const RunVerdict& run) {
+    std::string text;
+    for (std::size_t k = 0; k < places.size() && text.empty(); ++k) {
+      if (run.points[k].status != PointStatus::failed) continue;
+      const Point point = joined(places[k].point, {{places[k].x_name, places[k].x}});
+      text = fmt::format("{} is not a number at {}{}{}",
+                         places[k].series,
+                         describe(point),
+                         and_more(run.failed),
+                         change_first(farthest_setting(configuration, point)));
+    }
+    return text;
+  };
+  std::string text = first_of(record.places, record.points);
+  for (const Control& control : record.controls) {
+    if (text.empty()) text = first_of(control.places, control.points);
   }
+  if (!text.empty()) return text;
   return fmt::format("runs diverged before there was anything to compare{}",
                      change_first(farthest_setting(configuration, {})));
 }

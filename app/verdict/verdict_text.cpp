@@ -118,7 +118,7 @@ std::string controls_text(const CheckRecord& record) {
     const PointVerdict& v = run.points[*run.worst];
     lines += fmt::format(
         "control {}: {} of {} points agree; {}: simulation {:.5g} +- {:.2g}, theory {:.5g} +- "
-        "{:.2g}\n",
+        "{:.2g}{}{}\n",
         describe(run.verdict),
         run.agree,
         run.compared,
@@ -126,7 +126,9 @@ std::string controls_text(const CheckRecord& record) {
         v.sample.mean,
         v.sample.sem,
         v.theory,
-        v.margin);
+        v.margin,
+        v.reason.empty() ? "" : ": ",
+        v.reason);
   }
   if (!good.empty()) lines += fmt::format("controls agree: {}\n", fmt::join(good, ", "));
   return lines;

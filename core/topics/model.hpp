@@ -17,6 +17,12 @@
 
 namespace attica {
 
+/// What the one-layer network of topics is trained on.
+enum class TopicLoss {
+  squared,        ///< |F - e_x|² over all D outputs, no factor
+  cross_entropy,  ///< -log softmax(F)_x, nats
+};
+
 enum class TopicPrior {
   subset,     ///< θ = 1/τ on a uniformly random set of τ topics
   dirichlet,  ///< symmetric Dirichlet(α)

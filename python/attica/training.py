@@ -491,7 +491,8 @@ def simulate_training(
             w = batches.next()
             losses, gradient = passes(theta, w)
             if step in recorded:
-                found = {"loss": losses @ p}
+                # Not by a product of matrices, whose rounding depends on the number of replicates.
+                found = {"loss": (losses * p).sum(axis=1)}
                 if samples:
                     found["train_loss"] = (losses * batches.training_set).sum(axis=1)
                 for name, f in named.items():

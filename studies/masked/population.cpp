@@ -20,8 +20,8 @@ using Eigen::VectorXd;
 
 namespace {
 
-const Choices<MaskedPopulation::Kind>& population_kinds() {
-  using Kind = MaskedPopulation::Kind;
+const Choices<SpectrumPopulation::Kind>& population_kinds() {
+  using Kind = SpectrumPopulation::Kind;
   static const Choices<Kind> all = {{"identity", Kind::identity},
                                     {"groups", Kind::groups},
                                     {"ar1", Kind::ar1},
@@ -30,8 +30,8 @@ const Choices<MaskedPopulation::Kind>& population_kinds() {
 }
 
 /// Refuses what only another covariance reads.
-void refuse_unused(const Configuration& c, MaskedPopulation::Kind kind) {
-  using Kind = MaskedPopulation::Kind;
+void refuse_unused(const Configuration& c, SpectrumPopulation::Kind kind) {
+  using Kind = SpectrumPopulation::Kind;
   constexpr double kRatio = 4;
   constexpr double kRho = 0.7;
   const auto unused = [&](const char* key, const char* word, double fallback, bool used) {
@@ -59,7 +59,7 @@ double median_of(VectorXd values) {
 
 }  // namespace
 
-MaskedPopulation::MaskedPopulation(Configuration& c)
+SpectrumPopulation::SpectrumPopulation(Configuration& c)
     : kind_(population_kinds().of(c, "model.covariance")),
       ratio_(c.real("model.noise_ratio")),
       rho_(c.real("model.rho")) {
@@ -69,7 +69,7 @@ MaskedPopulation::MaskedPopulation(Configuration& c)
   if (kind_ == Kind::groups) require_halves(c);
 }
 
-void MaskedPopulation::read_rows(Configuration& c) {
+void SpectrumPopulation::read_rows(Configuration& c) {
   if (!c.has("model.file")) {
     throw invalid_parameter("model.file", "(unset)", "a file for model.covariance = \"data\"");
   }
@@ -94,7 +94,7 @@ void MaskedPopulation::read_rows(Configuration& c) {
   c.set("model.dimension", d, false);
 }
 
-MatrixXd MaskedPopulation::sample_covariance(Index n, RandomStream& stream) const {
+MatrixXd SpectrumPopulation::sample_covariance(Index n, RandomStream& stream) const {
   if (kind_ == Kind::ar1) return ar1_sample_covariance(sites_, rho_, n, stream);
   if (on_rows()) {
     const MatrixXd x = resampled_rows(observed_.rows, n, stream);
@@ -105,12 +105,12 @@ MatrixXd MaskedPopulation::sample_covariance(Index n, RandomStream& stream) cons
   return attica::sample_covariance(noise, n, stream);
 }
 
-MatrixXd MaskedPopulation::gaussian_covariance(Index n, RandomStream& stream) const {
+MatrixXd SpectrumPopulation::gaussian_covariance(Index n, RandomStream& stream) const {
   const MatrixXd x = gaussian_samples(factor_, false, n, stream);
   return x.transpose() * x / static_cast<double>(x.rows());
 }
 
-MaskedEquivalent MaskedPopulation::equivalent(double alpha, double lambda) const {
+MaskedEquivalent SpectrumPopulation::equivalent(double alpha, double lambda) const {
   switch (kind_) {
     case Kind::identity:
       return masked_equivalent({SiteGroup{}}, 1 / alpha, lambda);
@@ -130,7 +130,7 @@ MaskedEquivalent MaskedPopulation::equivalent(double alpha, double lambda) const
   return masked_stationary(std::move(spectrum), 1 / alpha, lambda);
 }
 
-MaskedSupport MaskedPopulation::bulk(double alpha, double samples, double lambda) const {
+MaskedSupport SpectrumPopulation::bulk(double alpha, double samples, double lambda) const {
   switch (kind_) {
     case Kind::identity: {
       const IsotropicSpectrum s = isotropic_spectrum(1 / alpha, lambda);
@@ -149,12 +149,12 @@ MaskedSupport MaskedPopulation::bulk(double alpha, double samples, double lambda
   return masked_support(equivalent(alpha, lambda), below);
 }
 
-std::optional<double> MaskedPopulation::atom(double alpha, double lambda) const {
+std::optional<double> SpectrumPopulation::atom(double alpha, double lambda) const {
   if (kind_ != Kind::identity || alpha >= 1) return {};
   return isotropic_spectrum(1 / alpha, lambda).atom;
 }
 
-PredictedValue MaskedPopulation::moment2(double alpha, double n, double lambda) const {
+PredictedValue SpectrumPopulation::moment2(double alpha, double n, double lambda) const {
   switch (kind_) {
     case Kind::identity: {
       constexpr double kSecondOrder = 15;
@@ -177,7 +177,7 @@ PredictedValue MaskedPopulation::moment2(double alpha, double n, double lambda) 
   return {value, first_order(value)};
 }
 
-double MaskedPopulation::form_variance(double samples, double lambda) const {
+double SpectrumPopulation::form_variance(double samples, double lambda) const {
   const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(covariance_);
   const VectorXd values = solver.eigenvalues().cwiseMax(0);
   const VectorXd weights =
@@ -188,7 +188,7 @@ double MaskedPopulation::form_variance(double samples, double lambda) const {
          (2 * values.cwiseProduct(weights).squaredNorm());
 }
 
-Table MaskedPopulation::diagnostics() const {
+Table SpectrumPopulation::diagnostics() const {
   const VectorXd kurtosis = observed_.excess_kurtosis();
   return {{"observations", static_cast<std::int64_t>(observed_.rows.rows())},
           {"mean_eigenvalue", unit_},

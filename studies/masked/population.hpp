@@ -12,7 +12,7 @@
 namespace attica {
 
 /// @brief The population of a configuration. Sizes are told by α = n/d.
-class MaskedPopulation {
+class SpectrumPopulation {
  public:
   enum class Kind {
     identity,  ///< equal variances
@@ -22,7 +22,7 @@ class MaskedPopulation {
   };
 
   /// Completes model.dimension. @throws Error (input) naming the parameter
-  explicit MaskedPopulation(Configuration& configuration);
+  explicit SpectrumPopulation(Configuration& configuration);
 
   Kind kind() const { return kind_; }
   bool on_rows() const { return kind_ == Kind::data; }

@@ -19,7 +19,7 @@ namespace {
 
 using Eigen::Index;
 using Eigen::VectorXd;
-using Kind = MaskedPopulation::Kind;
+using Kind = SpectrumPopulation::Kind;
 
 /// Bins of equal width at multiples of it, a round number, so that theories of other parameters
 /// have the same.
@@ -273,7 +273,7 @@ class MaskedSpectrum : public PointwiseExperiment {
     return all;
   }
 
-  MaskedPopulation population_;
+  SpectrumPopulation population_;
   Configuration configuration_;
   std::vector<double> lambdas_;
   std::int64_t most_bins_;

@@ -9,6 +9,7 @@
 
 #include "attica/studies/topics/model.hpp"
 #include "attica/theory/topics/dynamics.hpp"
+#include "attica/theory/topics/loss.hpp"
 
 namespace attica::topics_attention {
 namespace {

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "attica/theory/topics/dynamics.hpp"
+#include "attica/theory/topics/loss.hpp"
 #include "attica/theory/topics/value.hpp"
 
 namespace attica {

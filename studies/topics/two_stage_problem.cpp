@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "attica/theory/topics/loss.hpp"
+
 namespace attica {
 
 using Eigen::Index;

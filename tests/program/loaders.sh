@@ -62,6 +62,7 @@ esac
 "$3" script "$project/loaders" >read 2>err || fail "the script failed: $(tail -3 err)"
 folder=$(ls -d runs/loaded-* | grep -E '/loaded-[0-9a-f]{8}$' | tail -1)
 rows() { echo $(($(wc -l <"$1") - 1)); }
-expected="$(rows "$folder/results.csv") $(rows "$folder/replicates.csv") INCONCLUSIVE $(grep -c '"p_agree"' "$folder/check.json")"
+points=$(python3 -c 'import json, sys; print(len(json.load(open(sys.argv[1]))["points"]))' "$folder/check.json")
+expected="$(rows "$folder/results.csv") $(rows "$folder/replicates.csv") INCONCLUSIVE $points"
 [ "$(xargs <read)" = "$expected" ] || fail "read '$(cat read)', expected '$expected'"
 finish

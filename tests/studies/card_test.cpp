@@ -247,7 +247,8 @@ TEST_CASE("every study: quick settings say how many points they compare", "[stud
       INFO(name);
       for (const auto& [series, points] : expected) {
         INFO(series);
-        CHECK(std::ranges::count(study.series, series, &SeriesInfo::name) == 1);
+        // A margin that one function states for two studies may be of a series that one lacks.
+        CHECK((points == 0 || std::ranges::count(study.series, series, &SeriesInfo::name) == 1));
       }
     }
     for (const AgreementRule& rule : rules) {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "attica/core/error.hpp"
+#include "attica/theory/topics/loss.hpp"
 
 namespace attica {
 namespace {

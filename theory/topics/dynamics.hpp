@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "attica/core/topics/model.hpp"
 #include "attica/solvers/ode.hpp"
-#include "attica/theory/topics/loss.hpp"
 
 namespace attica {
 

@@ -13,11 +13,6 @@
 
 namespace attica {
 
-enum class TopicLoss {
-  squared,        ///< |F - e_x|² over all D outputs, no factor
-  cross_entropy,  ///< -log softmax(F)_x, nats
-};
-
 /// Derivatives by the six coordinates of each matrix (not divided by the sizes of the classes).
 struct ReducedGradient {
   Commutant value = Commutant::Zero();

@@ -56,4 +56,38 @@ says err "simulation.batch"
 sed 's/{seeds}/{seed}/' b7.toml >single.toml
 run 2 run single.toml --dry-run
 says err "{seeds}"
+sed 's/^batch = 7/batch = 5001/' b7.toml >large.toml
+run 2 run large.toml --dry-run
+says err "1 <= batch <= 5000"
+# As many seeds as that fit an argument: all are there.
+cat >count.py <<'PYTHON'
+import sys
+
+seeds = sys.argv[1].split(",")
+assert len(set(seeds)) == 5000, len(set(seeds))
+print("series,replicate,value")
+for place in range(len(seeds)):
+    print(f"y,{place},{1 + place % 3 - 1}")
+PYTHON
+cat >many.toml <<'TOML'
+[theory]
+expression = {y = "1"}
+[simulation]
+command = ["python3", "count.py", "{seeds}"]
+batch = 5000
+[agreement.y]
+relative = 0.1
+[sim]
+replicates = 5000
+TOML
+run 0 run many.toml --out many --name many --quiet
+says out "AGREE"
+
+# What belongs to a command is refused beside another simulation.
+printf 'series,replicate,value\ny,0,1\ny,1,1.01\n' >table.csv
+for key in 'batch = 7' 'directory = "."' 'inputs = ["draw.py"]'; do
+  printf '[theory]\nexpression = {y = "1"}\n[simulation]\nfile = "table.csv"\n%s\n[agreement.y]\nrelative = 0.1\n' "$key" >table.toml
+  run 2 run table.toml --dry-run
+  says err "'${key%% *}' without 'command'"
+done
 finish

@@ -13,24 +13,17 @@ using namespace attica;
 
 namespace studies_gauss_lambda_test {
 
+using attica::testing::curves_of;
 using attica::testing::made;
-
-std::vector<Series> named(const TheoryResult& theory, const std::string& name) {
-  std::vector<Series> found;
-  for (const Prediction& p : theory.predictions) {
-    if (p.series.name == name) found.push_back(p.series);
-  }
-  return found;
-}
 
 TEST_CASE("gauss-lambda: the line of optima passes through every curve's minimum",
           "[studies][study:gauss-lambda]") {
   const Study study = study_named("gauss-lambda");
   const auto experiment = made(study, {{"model.sites", 12}, {"sweep.alpha", List{1.0, 3.0}}});
   const TheoryResult theory = experiment->theory(TheoryGrid::requested);
-  const std::vector<Series> curves = named(theory, "test_error");
-  const std::vector<Series> optima = named(theory, "optimal_lambda");
-  const std::vector<Series> locus = named(theory, "optimal_test_error");
+  const std::vector<Series> curves = curves_of(theory, "test_error");
+  const std::vector<Series> optima = curves_of(theory, "optimal_lambda");
+  const std::vector<Series> locus = curves_of(theory, "optimal_test_error");
   REQUIRE(curves.size() == 2);
   REQUIRE(optima.size() == 1);
   CHECK(optima[0].x == std::vector<double>{1.0, 3.0});
@@ -46,7 +39,7 @@ TEST_CASE("gauss-lambda: the line of optima passes through every curve's minimum
              {{"model.sites", 12},
               {"sweep.alpha", List{optima[0].x[k]}},
               {"sweep.lambda", List{optima[0].y[k] * 0.98, optima[0].y[k] * 1.02}}});
-    const Series near = named(between->theory(TheoryGrid::requested), "test_error").at(0);
+    const Series near = curves_of(between->theory(TheoryGrid::requested), "test_error").at(0);
     for (const double y : near.y) {
       CHECK(y > locus[0].y[k]);
       CHECK(y < locus[0].y[k] * 1.001);
@@ -60,8 +53,8 @@ TEST_CASE("gauss-lambda: a penalty that should be infinite is not drawn",
   const auto experiment =
       made(study_named("gauss-lambda"), {{"model.sites", 6}, {"model.rho", 0.0}});
   const TheoryResult theory = experiment->theory(TheoryGrid::requested);
-  const Series best = named(theory, "optimal_lambda").at(0);
-  const Series locus = named(theory, "optimal_test_error").at(0);
+  const Series best = curves_of(theory, "optimal_lambda").at(0);
+  const Series locus = curves_of(theory, "optimal_test_error").at(0);
   for (const double y : best.y) CHECK(std::isinf(y));
   CHECK(locus.x.empty());
 }

@@ -12,25 +12,19 @@ using namespace attica;
 
 namespace studies_gauss_logistic_test {
 
+using attica::testing::curves_of;
 using attica::testing::made;
-
-std::vector<Series> named(const TheoryResult& theory, const std::string& name) {
-  std::vector<Series> found;
-  for (const Prediction& p : theory.predictions) {
-    if (p.series.name == name) found.push_back(p.series);
-  }
-  return found;
-}
 
 TEST_CASE("gauss-logistic: rows of data have the theory of Gaussian samples, without allowance",
           "[studies][study:gauss-logistic]") {
   const Study study = study_named("gauss-logistic");
   const TheoryResult theory = made(study, {{"sweep.alpha", List{2.0}}, {"sweep.lambda", List{1.0}}})
                                   ->theory(TheoryGrid::requested);
-  CHECK(named(theory, "data_objective").at(0).y[0] == named(theory, "objective").at(0).y[0]);
+  CHECK(curves_of(theory, "data_objective").at(0).y[0] ==
+        curves_of(theory, "objective").at(0).y[0]);
   const TheoryResult model = made(study, {{"model.covariance", "ar1"}, {"model.sites", 12}})
                                  ->theory(TheoryGrid::requested);
-  CHECK(named(model, "data_objective").empty());
+  CHECK(curves_of(model, "data_objective").empty());
   CHECK_THROWS_WITH(made(study, {{"sweep.lambda", List{1e70}}}), Catch::Contains("sweep.lambda"));
 }
 

@@ -12,33 +12,27 @@ using namespace attica;
 
 namespace studies_gauss_random_labels_test {
 
+using attica::testing::curves_of;
 using attica::testing::made;
-
-std::vector<Series> named(const TheoryResult& theory, const std::string& name) {
-  std::vector<Series> found;
-  for (const Prediction& p : theory.predictions) {
-    if (p.series.name == name) found.push_back(p.series);
-  }
-  return found;
-}
 
 TEST_CASE("gauss-random-labels: rows of data have the limit, Gaussian samples its next order",
           "[studies][study:gauss-random-labels]") {
   const Study study = study_named("gauss-random-labels");
   const Table overrides{{"sweep.alpha", List{2.0}}, {"sweep.lambda", List{1.0}}};
   const TheoryResult theory = made(study, overrides)->theory(TheoryGrid::requested);
-  const double rows = named(theory, "data_objective").at(0).y[0];
-  const double gaussian = named(theory, "objective").at(0).y[0];
+  const double rows = curves_of(theory, "data_objective").at(0).y[0];
+  const double gaussian = curves_of(theory, "objective").at(0).y[0];
   CHECK(gaussian > rows);
   CHECK(gaussian < 1.01 * rows);
   Table leading = overrides;
   leading.push_back({"theory.order", "leading"});
-  CHECK(named(made(study, leading)->theory(TheoryGrid::requested), "objective").at(0).y[0] == rows);
+  CHECK(curves_of(made(study, leading)->theory(TheoryGrid::requested), "objective").at(0).y[0] ==
+        rows);
   // Without a file there are no rows.
   const TheoryResult model = made(study, {{"model.covariance", "ar1"}, {"model.sites", 12}})
                                  ->theory(TheoryGrid::requested);
-  CHECK(named(model, "data_objective").empty());
-  CHECK(named(model, "objective").size() == 3);
+  CHECK(curves_of(model, "data_objective").empty());
+  CHECK(curves_of(model, "objective").size() == 3);
 }
 
 TEST_CASE("gauss-random-labels: bad input names the parameter",

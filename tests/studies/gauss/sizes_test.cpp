@@ -12,15 +12,8 @@ using namespace attica;
 
 namespace studies_gauss_sizes_test {
 
+using attica::testing::curves_of;
 using attica::testing::made;
-
-std::vector<Series> named(const TheoryResult& theory, const std::string& name) {
-  std::vector<Series> found;
-  for (const Prediction& p : theory.predictions) {
-    if (p.series.name == name) found.push_back(p.series);
-  }
-  return found;
-}
 
 TEST_CASE("gauss-sizes: realised sizes, and deviations from the theory there",
           "[studies][study:gauss-sizes]") {
@@ -29,7 +22,7 @@ TEST_CASE("gauss-sizes: realised sizes, and deviations from the theory there",
       {{"sweep.sites", List{40, 20, 20}}, {"sweep.alpha", List{0.5}}, {"sweep.lambda", List{0.1}}});
   CHECK(experiment->points() == 2);
   const TheoryResult theory = experiment->theory(TheoryGrid::run);
-  const Series expected = named(theory, "test_error").at(0);
+  const Series expected = curves_of(theory, "test_error").at(0);
   CHECK(expected.x == std::vector<double>{20, 40});
   const Outcome outcome = experiment->simulate({.point = 0, .seed = 1}).front();
   const double error = outcome.series[0].y[0];

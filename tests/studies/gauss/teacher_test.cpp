@@ -12,15 +12,8 @@ using namespace attica;
 
 namespace studies_gauss_teacher_test {
 
+using attica::testing::curves_of;
 using attica::testing::made;
-
-std::vector<Series> named(const TheoryResult& theory, const std::string& name) {
-  std::vector<Series> found;
-  for (const Prediction& p : theory.predictions) {
-    if (p.series.name == name) found.push_back(p.series);
-  }
-  return found;
-}
 
 TEST_CASE(
     "gauss-teacher: masked modelling is gauss-double-descent's, and a teacher like a site has "
@@ -32,11 +25,11 @@ TEST_CASE(
   teacher.push_back({"sweep.peak_rho", List{0.0, 0.7}});
   const TheoryResult theory =
       made(study_named("gauss-teacher"), teacher)->theory(TheoryGrid::requested);
-  const Series masked = named(theory, "test_error").at(0);
+  const Series masked = curves_of(theory, "test_error").at(0);
   // Another route: all sites from one eigendecomposition.
   const Series other =
-      named(made(study_named("gauss-double-descent"), overrides)->theory(TheoryGrid::requested),
-            "test_error")
+      curves_of(made(study_named("gauss-double-descent"), overrides)->theory(TheoryGrid::requested),
+                "test_error")
           .at(0);
   REQUIRE(masked.x == other.x);
   for (std::size_t k = 0; k < masked.y.size(); ++k) {
@@ -44,13 +37,13 @@ TEST_CASE(
   }
   // Independent sites have no signal, nor has a teacher of noise 1: equal peaks. Without noise
   // less is left at M = N, the less the more the inputs are correlated.
-  const Series peak = named(theory, "peak").at(0);
-  const Series taught = named(theory, "teacher_peak").at(0);
-  const Series clean = named(theory, "clean_peak").at(0);
+  const Series peak = curves_of(theory, "peak").at(0);
+  const Series taught = curves_of(theory, "teacher_peak").at(0);
+  const Series clean = curves_of(theory, "clean_peak").at(0);
   CHECK_THAT(peak.x.back(), Catch::WithinRel(1.0, 1e-12));
   CHECK_THAT(taught.y.back(), Catch::WithinRel(peak.y.back(), 1e-9));
   for (std::size_t k = 0; k < clean.y.size(); ++k) CHECK(clean.y[k] < 0.5 * peak.y[k]);
-  for (const Series& s : named(theory, "teacher_error")) CHECK(s.y[0] > s.y[1]);
+  for (const Series& s : curves_of(theory, "teacher_error")) CHECK(s.y[0] > s.y[1]);
 }
 
 TEST_CASE("gauss-teacher: bad input names the parameter", "[studies][study:gauss-teacher]") {

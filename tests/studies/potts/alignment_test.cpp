@@ -31,8 +31,10 @@ TEST_CASE("potts-alignment: bad input names its key or its line",
   refused({{"model.file", file(wide + '\n' + wide + '\n')}}, "(100000 columns)");
   refused({{"model.file", file("ACD\nACD\n")}, {"model.alphabet", "A"}}, "'model.alphabet'");
   refused({{"model.file", file("ACD\nACD\nADD\n")}, {"sim.held_out", 0.9}}, "'sim.held_out'");
+  const Value two = file("ABX\nACC\n");
+  refused({{"model.file", two}}, "a share that holds out one of 2 sequences");
   const auto experiment =
-      made(study_named("potts-alignment"), {{"model.file", file("ABX\nACC\n")}});
+      made(study_named("potts-alignment"), {{"model.file", two}, {"sim.held_out", 0.0}});
   CHECK(experiment->warnings().size() == 1);
 }
 

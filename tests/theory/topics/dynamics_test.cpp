@@ -7,6 +7,7 @@
 
 #include "attica/core/error.hpp"
 #include "attica/theory/topics/embedding.hpp"
+#include "attica/theory/topics/loss.hpp"
 #include "theory/topics/reference.hpp"
 
 using namespace attica;
