@@ -11,7 +11,7 @@ teacher = axes[:2]
 units = 0.01 * teacher + np.sqrt(np.array([[0.2], [0.25]]) - 1e-4) * axes[2:]
 print("series,t,value")
 step = 0
-for t in (0.5, 1.0, 2.0, 5.0, 10.0):
+for t in (0.5, 1.0, 5.0, 10.0):
     steps = round(t * n) - step
     inputs = rng.normal(size=(steps, n)) / np.sqrt(n)
     wanted = inputs @ teacher.T
