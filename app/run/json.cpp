@@ -103,6 +103,16 @@ Prediction prediction_from(const Json& json) {
   return p;
 }
 
+Json versioned(std::string_view kind, Json json) {
+  if (json.is_array()) {
+    for (Json& element : json) element = versioned(kind, std::move(element));
+    return json;
+  }
+  Json object{{"schema", "attica/" + std::string(kind) + "/1"}};
+  object.update(json);
+  return object;
+}
+
 std::string dump(const Json& json, int indent) {
   require_finite(json);
   // Names from users' files may be in any encoding: what is not UTF-8 shows as U+FFFD.

@@ -4,6 +4,8 @@
 /// non-finite numbers never pass silently.
 
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
 
 #include "attica/core/series.hpp"
 #include "attica/core/value.hpp"
@@ -24,6 +26,10 @@ Json to_json(const Prediction& prediction);
 Point point_from(const Json& json);
 Series series_from(const Json& json);
 Prediction prediction_from(const Json& json);
+
+/// @brief The value with its schema, "attica/KIND/1", as first key; of a list, in each element. The
+/// number rises when a key's meaning changes or a key goes; new keys do not change it.
+Json versioned(std::string_view kind, Json json);
 
 /// @brief JSON text, always valid UTF-8: one line, or indented. @throws Error of kind numerical for
 /// a non-finite number anywhere

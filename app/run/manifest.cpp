@@ -58,7 +58,7 @@ Json read_manifest(const fs::path& run) {
 }
 
 void write_manifest(const fs::path& run, const Json& files) {
-  write_atomically(run / kManifest, dump({{"files", files}}, 2) + "\n");
+  write_atomically(run / kManifest, dump(versioned("manifest", {{"files", files}}), 2) + "\n");
 }
 
 /// Runs of the first format have none; one that lies there counts, whatever run.json says.

@@ -308,14 +308,15 @@ std::string run_json(const Work& work, const RunFacts& facts) {
     run["statuses"] = facts.finished->statuses();
     if (!facts.finished->failures().empty()) run["failures"] = facts.finished->failures();
   }
-  return dump(run, 2) + "\n";
+  return dump(versioned("run", std::move(run)), 2) + "\n";
 }
 
 std::string theory_json(const TheoryRecord& theory) {
   Json predictions = Json::array();
   for (const Prediction& p : theory.predictions) predictions.push_back(to_json(p));
-  return dump({{"predictions", std::move(predictions)},
-               {"diagnostics", to_json(theory.diagnostics)}}) +
+  return dump(versioned("theory",
+                        {{"predictions", std::move(predictions)},
+                         {"diagnostics", to_json(theory.diagnostics)}})) +
          "\n";
 }
 
@@ -340,7 +341,7 @@ std::string provenance_json(const Work& work,
       {"inputs", to_json(work.input_digests)}};
   const Table versions = command_versions(work);
   if (!versions.empty()) provenance["command_versions"] = to_json(versions);
-  return dump(provenance, 2) + "\n";
+  return dump(versioned("provenance", std::move(provenance)), 2) + "\n";
 }
 
 fs::path run_path(const fs::path& out, const std::string& name, const Work& work) {

@@ -273,7 +273,8 @@ int rerun_verb(const Options& options, const Registry& registry) {
   }
   const std::vector<std::string> builds = differing_builds(run.path, end.folder);
   if (options.json) {
-    print({{"run", run.path.string()},
+    print("rerun",
+          {{"run", run.path.string()},
            {"rerun", end.folder.string()},
            {"equal", equal},
            {"files", std::move(files)},

@@ -115,7 +115,7 @@ int judge_statement(const Options& options, const Registry& registry) {
       Json object = subject.about;
       object["verdict"] = sources::describe(b.verdict);
       object["bounds"] = Json::array({bound_object(b)});
-      print(object);
+      print("bound", object);
     } else {
       put("{}", bound_text(b));
     }
@@ -126,7 +126,7 @@ int judge_statement(const Options& options, const Registry& registry) {
   if (options.json) {
     Json object = subject.about;
     object.update(constant_object(stated, options.constant, tolerance, result));
-    print(object);
+    print("bound", object);
   } else {
     put("{}", constant_text(stated, options.constant, result));
   }

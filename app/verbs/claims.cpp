@@ -142,7 +142,7 @@ int claims_verb(const Options& options, const Registry& registry) {
   if (options.json) {
     Json list = Json::array();
     for (const Claim& claim : shown) list.push_back(to_json(claim));
-    print(list);
+    print("claim", list);
     return kExitDone;
   }
   std::string paper;

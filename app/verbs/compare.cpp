@@ -131,7 +131,8 @@ int compare_verb(const Options& options, const Registry& registry) {
                       {"second", d.second},
                       {"z", d.z && std::isfinite(*d.z) ? Json(*d.z) : Json()}});
     }
-    print({{"parameters", std::move(changed)},
+    print("compare",
+          {{"parameters", std::move(changed)},
            {"points", std::move(list)},
            {"same_seed", same_seed}});
     return kExitDone;

@@ -100,7 +100,7 @@ int doctor_verb(const Options& options, const Registry& registry) {
       {"working_folder", ::access(".", W_OK) == 0 ? "writable" : "not writable: give --out"},
       {"free_space_GB", static_cast<double>(fs::space(".", ignored).available) / 1e9}};
   if (options.json) {
-    print(found);
+    print("doctor", found);
     return kExitDone;
   }
   for (const auto& [key, value] : found.items()) {

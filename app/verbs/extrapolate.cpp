@@ -201,7 +201,8 @@ int extrapolate_check(const Options& options, const FinishedRun& finished) {
                     {"reason", v.reason}});
   }
   if (options.json) {
-    print({{"study", study.name},
+    print("extrapolate",
+          {{"study", study.name},
            {"run", run.path.string()},
            {"verdict", describe(worst)},
            {"size", size_name},

@@ -247,7 +247,7 @@ void tell(const Options& options, const Json& about, const std::vector<Fitted>& 
     Json object = about;
     object["exponents"] = Json::array();
     for (const Fitted& fitted : results) object["exponents"].push_back(exponent_object(fitted));
-    print(object);
+    print("fit", object);
   } else {
     for (const Fitted& fitted : results) put("{}", text(fitted));
   }

@@ -267,7 +267,7 @@ int fit_collapse_of(const Options& options, const FitSubject& subject) {
   if (options.json) {
     Json object = subject.about;
     object["collapse"] = std::move(list);
-    print(object);
+    print("fit", object);
   } else {
     put("{}", told);
   }

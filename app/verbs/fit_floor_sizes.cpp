@@ -203,7 +203,7 @@ int fit_floor_sizes_of(const Options& options, const FitSubject& subject) {
   if (options.json) {
     Json object = subject.about;
     object["joint"] = std::move(list);
-    print(object);
+    print("fit", object);
   } else {
     put("{}", text);
   }

@@ -430,7 +430,7 @@ int fit_sizes_of(const Options& options, const FitSubject& subject) {
   if (options.json) {
     Json object = subject.about;
     object["joint"] = std::move(list);
-    print(object);
+    print("fit", object);
   } else {
     put("{}", told);
   }

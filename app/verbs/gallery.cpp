@@ -267,12 +267,13 @@ Json record(std::span<const Exhibit> all, const std::vector<LeftOut>& left_out, 
   }
   Json missing = Json::array();
   for (const LeftOut& l : left_out) missing.push_back({{"name", l.name}, {"file", l.file}});
-  return {{"attica", kVersion},
-          {"revision", kRevision},
-          {"threads", threads},
-          {"seconds", total_seconds(all)},
-          {"left_out", std::move(missing)},
-          {"entries", std::move(entries)}};
+  return versioned("gallery",
+                   {{"attica", kVersion},
+                    {"revision", kRevision},
+                    {"threads", threads},
+                    {"seconds", total_seconds(all)},
+                    {"left_out", std::move(missing)},
+                    {"entries", std::move(entries)}});
 }
 
 std::string card(const Exhibit& e) {
@@ -458,7 +459,7 @@ int gallery_verb(const Options& options, const Registry& registry) {
   }
   write_atomically(out / "index.html", page(all, left_out, options.preset));
   if (options.json) {
-    print(record(all, left_out, threads));
+    put("{}\n", dump(record(all, left_out, threads), 2));
   } else {
     const auto good =
         std::count_if(all.begin(), all.end(), [](const Exhibit& e) { return e.expected(); });

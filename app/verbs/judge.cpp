@@ -202,7 +202,8 @@ int bound_verb(const Options& options, const Registry& registry) {
   if (options.json) {
     Json list = Json::array();
     for (const sources::BoundResult& b : bounds) list.push_back(bound_object(b));
-    print({{"study", run.record.study},
+    print("bound",
+          {{"study", run.record.study},
            {"run", run.record.path.string()},
            {"bounds", std::move(list)}});
   } else {

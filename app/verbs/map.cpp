@@ -617,7 +617,7 @@ int describe_map(const MapWork& map) {
                 {"places_at_most", places(map.options.depth)},
                 {"replicates", work.replicates()}};
     if (cost) object["cost_of_a_place"] = cost_json(*cost, replicates, threads);
-    print(object);
+    print("dry-run", object);
     return kExitDone;
   }
   put("study       {}\nmap folder  {}{}\nplaces      {}, and up to {} along edges\n"
@@ -690,7 +690,7 @@ int map_verb(const Options& options, const Registry& registry) {
       told);
   deadline.lift();
   if (exit_code != kExitDone && !map.cells.empty()) exit_code = kExitStopped;
-  const Json object = map_object(map, mesh);
+  const Json object = versioned("map", map_object(map, mesh));
   write_atomically(map.folder / "map.csv", table(map));
   write_atomically(map.folder / "map.json", dump(object, 2) + "\n");
   const auto no_verdict = [](const MapCell& c) { return c.mark == MapMark::error; };
@@ -715,7 +715,7 @@ int map_verb(const Options& options, const Registry& registry) {
     return exit_code;
   }
   if (options.json) {
-    print(object);
+    put("{}\n", dump(object, 2));
     return exit_code;
   }
   std::string words;

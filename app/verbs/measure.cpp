@@ -47,7 +47,7 @@ int measure_verb(const Options& options, const Registry&) {
     list.push_back(std::move(entry));
   }
   if (options.json) {
-    print(list);
+    print("measure", list);
     return kExitDone;
   }
   for (const Json& entry : list) {

@@ -120,7 +120,8 @@ int sensitivity_check(const Options& options, const FinishedRun& run, const Regi
     lines += fmt::format("{:<24} {:<10.4g}{}\n", key, *number, found);
   }
   if (options.json) {
-    print({{"study", run.record.study},
+    print("sensitivity",
+          {{"study", run.record.study},
            {"run", run.record.path.string()},
            {"sensitivity", std::move(rows)}});
   } else {

@@ -307,7 +307,7 @@ int plan_verb(const Options& options, const Registry& registry) {
       object["bytes"] = bytes;
     }
     object["threads"] = threads;
-    print(object);
+    print("plan", object);
     return decided ? kExitDone : kExitInconclusive;
   }
   put("pilot        {} replicates of {} points\n", kPilotReplicates, points.points);

@@ -294,7 +294,7 @@ int plan_exponents(const Options& given, const Registry& registry) {
     Json object = subject.about;
     object["power"] = options.power;
     object["plans"] = std::move(list);
-    print(object);
+    print("plan", object);
   }
   return code;
 }
@@ -321,7 +321,7 @@ int plan_constant(const Options& options, const Registry& registry) {
       Json object = subject.about;
       object["verdict"] = sources::describe(b.verdict);
       object["reason"] = b.reason;
-      print(object);
+      print("plan", object);
     } else if (b.verdict != sources::BoundVerdict::undecided) {
       put("{} by the pilot: no more replicates are needed\n", sources::describe(b.verdict));
     } else {
@@ -374,7 +374,7 @@ int plan_constant(const Options& options, const Registry& registry) {
     object["replicates"] = n ? Json(*n) : Json("none");
     object["places"] = where;
     if (!why.empty()) object["reason"] = why;
-    print(object);
+    print("plan", object);
     return n ? kExitDone : kExitInconclusive;
   }
   put("{} {:.4g}, 95 % [{:.4g}, {:.4g}]; wanted: a width of {:.3g} of it\n",

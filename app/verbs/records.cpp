@@ -52,7 +52,9 @@ CheckRecord verdict_on(const FinishedRun& run, std::optional<double> margin = st
 
 }  // namespace
 
-void print(const Json& json) { put("{}\n", dump(json, 2)); }
+void print(std::string_view kind, Json json) {
+  put("{}\n", dump(versioned(kind, std::move(json)), 2));
+}
 
 FinishedRun::FinishedRun(const std::string& folder, const Registry& registry, bool accept_edits)
     : record(read_run(run_folder(folder))) {

@@ -45,7 +45,7 @@ int describe_dry_run(const Options& options, const Work& work, const RunRequest&
                 {"replicates", work.replicates()},
                 {"pieces", static_cast<std::uint64_t>(pieces)}};
     if (cost) object["cost"] = cost_json(*cost, replicates, threads);
-    print(object);
+    print("dry-run", object);
     return kExitDone;
   }
   put("study       {}\nrun folder  {}{}\nproblems    {}\npoints      {}\nreplicates  {}\npieces    "
@@ -110,7 +110,7 @@ int announce(const RunEnd& end, bool json) {
     if (!failure.empty()) say(fmt::format("attica: error: {}\n", failure));
   };
   if (json) {
-    print(to_json(*end.verdict));
+    put("{}\n", dump(to_json(*end.verdict), 2));
     std::fflush(stdout);
     complain();
     if (end.unfinished) throw *end.unfinished;
@@ -218,7 +218,7 @@ int theory_verb(const Options& options, const Registry& registry) {
                 fmt::format("study '{}' has no theory to print", work.configuration.study->name));
   }
   if (options.json) {
-    print(theory_object(work, theory));
+    print("predictions", theory_object(work, theory));
   } else {
     put("{}", results_csv(work.configuration.study->name, theory.predictions, nullptr));
   }

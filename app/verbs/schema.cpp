@@ -1,9 +1,11 @@
 /// @file
-/// @brief `attica schema`: JSON Schemas of what users write, for editors that complete and check.
+/// @brief `attica schema`: JSON Schemas of what users write, for editors that complete and check,
+/// and of the records of a run, for programs that read them.
 
 #include <cmath>
 
 #include "attica/app/command/exit_codes.hpp"
+#include "attica/app/verbs/record_schemas.hpp"
 #include "attica/app/verbs/verbs.hpp"
 
 namespace attica::app {
@@ -196,8 +198,13 @@ Json card_schema() {
 }  // namespace
 
 int schema_verb(const Options& options, const Registry& registry) {
+  const auto put_schema = [](const Json& schema) { put("{}\n", dump(schema, 2)); };
   if (options.target == "card") {
-    print(card_schema());
+    put_schema(card_schema());
+    return kExitDone;
+  }
+  if (const auto schema = record_schema(options.target)) {
+    put_schema(*schema);
     return kExitDone;
   }
   if (options.second_target.empty()) {
@@ -205,7 +212,7 @@ int schema_verb(const Options& options, const Registry& registry) {
                 "expected the name of a study: `attica schema config gauss-lambda`; `attica list` "
                 "shows them");
   }
-  print(configuration_schema(find_study(options.second_target, registry)));
+  put_schema(configuration_schema(find_study(options.second_target, registry)));
   return kExitDone;
 }
 

@@ -100,7 +100,8 @@ int self_test_check(const Options& options, const FinishedRun& finished) {
                     {"pass", row.pass}});
   }
   if (options.json) {
-    print({{"study", run.study},
+    print("self-test",
+          {{"study", run.study},
            {"run", run.path.string()},
            {"pass", result.pass},
            {"warning", result.warning},

@@ -168,7 +168,7 @@ int list_verb(const Options& options, const Registry& registry) {
       list.push_back(
           {{"name", study->name}, {"family", family(*study)}, {"question", study->question}});
     }
-    print(list);
+    print("study", list);
     return kExitDone;
   }
   for (const Study* study : shown)
@@ -202,7 +202,7 @@ int show_verb(const Options& options, const Registry& registry) {
                                    {"arxiv", s.arxiv},
                                    {"used", s.used}});
     }
-    print(object);
+    print("study", object);
     return kExitDone;
   }
   put("{}: {}\n\n{}{}\n\nParameters\n{}",

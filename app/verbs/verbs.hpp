@@ -137,8 +137,8 @@ Work requested_work(const Options& options, const Registry& registry);
 Work requested_simulation(const Options& options, const Registry& registry);
 /// @brief The run that a verb's options ask for.
 RunRequest run_request(const Options& options);
-/// @brief A JSON value on standard output, indented.
-void print(const Json& json);
+/// @brief A JSON value on standard output, indented, with its schema (`versioned`).
+void print(std::string_view kind, Json json);
 /// @brief What a finished run prints; returns its exit code.
 int announce(const RunEnd& end, bool json);
 

@@ -212,7 +212,7 @@ Json to_json(const CheckRecord& record) {
   if (!record.likely_cause.empty()) object["likely_cause"] = record.likely_cause;
   object["summary"] = summary(record);
   put_null_for_overflow(object);
-  return object;
+  return versioned("check", std::move(object));
 }
 
 }  // namespace attica::app

@@ -57,7 +57,7 @@ class Record(Mapping[str, Any]):
         return bool(self.verdict)
 
     def __repr__(self) -> str:
-        brief = {name: _brief(value) for name, value in self.data.items()}
+        brief = {name: _brief(value) for name, value in self.data.items() if name != "schema"}
         head = f"{self.verb}: {self.verdict}; " if self.verdict != "" else f"{self.verb}: "
         return head + ", ".join(f"{name}={value}" for name, value in brief.items())
 
@@ -159,7 +159,11 @@ def _json(arguments: Sequence[str], progress: Optional[bool] = False) -> tuple[A
         warn(warning)
     if end.code not in _DONE or not end.output.strip():
         raise end.error()
-    return json.loads(end.output), end.code
+    content = json.loads(end.output)
+    if isinstance(content, list):  # the schema of a list's elements is no column
+        for row in content:
+            row.pop("schema", None)
+    return content, end.code
 
 
 def _settings(target: str, given: Mapping[str, Any], own: Sequence[str]) -> list[str]:
