@@ -67,13 +67,13 @@ class Attention : public PointwiseExperiment {
       Curves output(at(context), "beta", kOutput);
       const auto all = parallel_map(betas, [&](double beta) { return moments(t, beta); });
       for (std::size_t k = 0; k < betas.size(); ++k) {
-        attention.add(betas[k], all[k]);
+        attention.add(betas[k], all[k].attention);
         const auto of_values = [&](const PredictedValue& v) {
           const double p = layer_.cosine;
           return PredictedValue(p + (1 - p) * v.y, (1 - p) * v.finite_size);
         };
         if (layer_.dimension > 0) {
-          output.add(betas[k], {of_values(all[k][0]), of_values(all[k][1])});
+          output.add(betas[k], {of_values(all[k].output), of_values(all[k].attention[1])});
         }
       }
       attention.into(result);
@@ -129,18 +129,23 @@ class Attention : public PointwiseExperiment {
 
   static Point at(std::int64_t context) { return {{"context", static_cast<double>(context)}}; }
 
-  /// In the order of kAttention.
-  std::vector<PredictedValue> moments(double t, double beta) const {
+  struct Moments {
+    std::vector<PredictedValue> attention;  ///< in the order of kAttention
+    PredictedValue output = 0;              ///< squared norm of values that are independent
+  };
+
+  Moments moments(double t, double beta) const {
     if (limit_) {
       const LimitRow row = limit_row(t, beta, layer_.cosine);
-      return {row.participation, 0, row.entropy, row.largest, row.jacobian};
+      return {.attention = {row.participation, 0, row.entropy, row.largest, row.jacobian},
+              .output = row.participation};
     }
     FiniteHead head{.rows = {.keys = t, .causal = causal_, .sphere = 0},
                     .variance = beta * beta * std::log(t),
                     .cosine = layer_.cosine,
                     .key_dimension = static_cast<double>(layer_.key_dimension)};
     const double shared = finite_pair(head).shared;
-    // Of random tokens: exact at overlap 0 for single rows, but for the own key.
+    // Of random tokens: exact at overlap 0 for single rows.
     const bool sphere = layer_.random_tokens && layer_.cosine == 0;
     head.random_tokens = sphere;
     if (sphere) head.rows.sphere = static_cast<double>(layer_.dimension);
@@ -149,11 +154,15 @@ class Attention : public PointwiseExperiment {
       const auto d = static_cast<double>(layer_.dimension);
       return PredictedValue(value, layer_.random_tokens && !exact ? order / d * value : 0);
     };
-    return {told(row.participation, 8, sphere),
-            told(shared, 10, false),
-            told(row.entropy, 10, sphere),
-            told(row.largest, 10, sphere),
-            told(row.jacobian(), 10, sphere)};
+    // Random tokens that a row attends to are alike: they overlap by z_j z_l / d along W_Kᵀ q.
+    const double alike =
+        layer_.random_tokens ? row.aligned / static_cast<double>(layer_.dimension) : 0;
+    return {.attention = {told(row.participation, 8, sphere),
+                          told(shared, 10, false),
+                          told(row.entropy, 10, sphere),
+                          told(row.largest, 10, sphere),
+                          told(row.jacobian(), 10, sphere)},
+            .output = told(row.participation + alike, 10, sphere)};
   }
 
   std::vector<double> betas_;

@@ -125,6 +125,7 @@ RowMoments& RowMoments::operator+=(const RowMoments& other) {
   cubes += other.cubes;
   square += other.square;
   entropy += other.entropy;
+  aligned += other.aligned;
   largest += other.largest;
   return *this;
 }
@@ -134,6 +135,7 @@ RowMoments RowMoments::operator*(double factor) const {
           .cubes = factor * cubes,
           .square = factor * square,
           .entropy = factor * entropy,
+          .aligned = factor * aligned,
           .largest = factor * largest};
 }
 
@@ -152,6 +154,7 @@ RowMoments softmax_row(const AttentionRows& rows,
   const Powers powers(rows);
   RowMoments all;
   double log_partition = 0;
+  double mean_logit = 0;  // E Σ A x, for normal logits s² (1 - Y)
   MatrixXd below(with_largest ? count : 0, with_largest ? nodes : 0);
   MatrixXd slope = below;
   for (Index i = 0; i < count; ++i) {
@@ -165,14 +168,17 @@ RowMoments softmax_row(const AttentionRows& rows,
     all.cubes += first * (a.cube() * decay).sum() / 2;
     all.square +=
         (first * (a.square().square() * decay).sum() + powers.second(delta) * n2 * n2) / 6;
+    const double z1 = (law.z * a * decay).sum();
+    all.aligned += powers.second(delta) * z1 * z1;
     log_partition += std::exp(-u) - powers.zeroth(delta);
+    mean_logit += first * s * z1;
     if (with_largest) {
       below.row(i) = decay;
       slope.row(i) = a * decay;
     }
   }
   all = all * grid.step;
-  all.entropy = grid.step * log_partition - variance * (1 - all.participation);
+  all.entropy = grid.step * (log_partition - mean_logit);
   if (with_largest) {
     // E[e^{-u e^y}; y < x]
     const MatrixXd lower = below * cumulative_weights(nodes);

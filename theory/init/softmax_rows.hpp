@@ -42,6 +42,7 @@ struct RowMoments {
   double cubes = 0;          ///< E Σ A³
   double square = 0;         ///< E (Σ A²)²
   double entropy = 0;        ///< -E Σ A ln A, nats
+  double aligned = 0;        ///< E Σ_{j≠l} A_j A_l z_j z_l, logits x = s z
   double largest = 0;        ///< E max A; 0 unless asked for
 
   /// @brief E ‖diag A - A Aᵀ‖², squared Frobenius norm of the softmax's Jacobian.

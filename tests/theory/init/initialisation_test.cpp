@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <span>
 #include <vector>
 
 #include "attica/core/random.hpp"
@@ -128,6 +129,42 @@ TEST_CASE("finite_row, finite_pair: head dimensions of the reference", "[theory]
                         .key_dimension = c["d_k"],
                         .random_tokens = true};
   CHECK_THAT(finite_row(head, false).participation, WithinRel(c["participation"].real(), 1e-6));
+}
+
+TEST_CASE("softmax_row: mean logits of normal and spherical keys", "[theory][init]") {
+  // Stein's identity of normal logits: E Σ A x = s² (1 - Y), and entropy = E ln Z - E Σ A x.
+  constexpr double kVariance = 7;
+  const RowMoments wide =
+      softmax_row({.keys = 64, .causal = false, .sphere = 1e9}, kVariance, false);
+  const RowMoments normal =
+      softmax_row({.keys = 64, .causal = false, .sphere = 0}, kVariance, false);
+  CHECK_THAT(wide.entropy, WithinRel(normal.entropy, 1e-6));
+  CHECK_THAT(wide.aligned, WithinRel(normal.aligned, 1e-6));
+  // Keys on a sphere of dimension 40, drawn: the last coordinates of normal vectors of length 1.
+  constexpr int kDimension = 40;
+  constexpr int kKeys = 30;
+  constexpr int kDraws = 20000;
+  const RowMoments row =
+      softmax_row({.keys = kKeys, .causal = false, .sphere = kDimension}, kVariance, false);
+  RandomStream stream({.seed = 5});
+  Eigen::ArrayXd entropy(kDraws), aligned(kDraws);
+  Eigen::VectorXd key(kDimension);
+  for (int draw = 0; draw < kDraws; ++draw) {
+    Eigen::ArrayXd z(kKeys);
+    for (double& value : z) {
+      stream.fill_normal(std::span(key.data(), kDimension));
+      value = std::sqrt(kDimension) * key[0] / key.norm();
+    }
+    Eigen::ArrayXd a = (std::sqrt(kVariance) * z).exp();
+    a /= a.sum();
+    entropy[draw] = -(a * a.log()).sum();
+    aligned[draw] = std::pow((a * z).sum(), 2) - (a * z).square().sum();
+  }
+  const auto within = [&](const Eigen::ArrayXd& x) {
+    return WithinAbs(x.mean(), 4.5 * std::sqrt((x - x.mean()).square().mean() / kDraws));
+  };
+  CHECK_THAT(row.entropy, within(entropy));
+  CHECK_THAT(row.aligned, within(aligned));
 }
 
 TEST_CASE("limit_row: weights of the Poisson-Dirichlet law by sampling", "[theory][init]") {
