@@ -107,6 +107,7 @@ constexpr auto kHelp = std::to_array<VerbHelp>({
     {"schema",
      {"attica schema config gauss-lambda > schema.json", "attica schema card > card.json"},
      "docs/cards.md"},
+    {"mcp", {"attica mcp", "attica mcp < messages.jsonl > answers.jsonl"}, "docs/mcp.md"},
     {"migrate",
      {"attica migrate old.toml > new.toml", "attica migrate old.toml --quiet > new.toml"},
      "docs/guide.md#change-parameters"},

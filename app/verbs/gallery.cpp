@@ -407,7 +407,8 @@ int perturbed_gallery(const Options& options, const Registry& registry) {
                          {"verdict", error.verdict},
                          {"summary", error.found}});
     }
-    print({{"perturbed", all.size()}, {"rejected", rejected}, {"entries", std::move(entries)}});
+    print("perturbed",
+          {{"perturbed", all.size()}, {"rejected", rejected}, {"entries", std::move(entries)}});
   } else {
     put("{} of {} wrong theories rejected\n", rejected, all.size());
   }

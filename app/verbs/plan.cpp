@@ -148,7 +148,8 @@ int plan_resolution(const Options& options,
     }
   }
   if (options.json) {
-    print({{"study", work.configuration.study->name},
+    print("plan",
+          {{"study", work.configuration.study->name},
            {"resolution", x},
            {"pilot_replicates", kPilotReplicates},
            {"series", std::move(rows)}});

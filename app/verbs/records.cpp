@@ -207,7 +207,8 @@ int status_verb(const Options& options, const Registry&) {
     left = elapsed * static_cast<double>(run.pieces - done) / static_cast<double>(fresh);
   }
   if (options.json) {
-    print({{"study", run.study},
+    print("status",
+          {{"study", run.study},
            {"run", path.string()},
            {"complete", run.complete},
            {"state",

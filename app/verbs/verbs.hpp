@@ -108,6 +108,7 @@ int check_verb(const Options& options, const Registry& registry);
 int plot_verb(const Options& options, const Registry& registry);
 int figure_verb(const Options& options, const Registry& registry);
 int explore_verb(const Options& options, const Registry& registry);
+int mcp_verb(const Options& options, const Registry& registry);
 int measure_verb(const Options& options, const Registry& registry);
 int plan_verb(const Options& options, const Registry& registry);
 int judge_verb(const Options& options, const Registry& registry);
