@@ -189,8 +189,10 @@ void McpServer::require_harmless(const std::string& target, const Json& argument
   ConfigurationRequest request{
       .target = file, .preset = arguments.value("preset", ""), .overrides = {}};
   const Json none = Json::object();
-  for (const auto& [key, value] : arguments.value("set", none).items())
-    request.overrides.push_back({.assignment = key + "=" + toml_word(key, value), .shown = {}});
+  for (const auto& [key, value] : arguments.value("set", none).items()) {
+    const std::string assignment = key + "=" + toml_word(key, value);
+    request.overrides.push_back({.shown = "set " + assignment, .assignment = assignment});
+  }
   const CheckedConfiguration checked = read_configuration(request, registry_);
   for (const char* key : {"theory.command", "simulation.command", "theory.training.command"}) {
     if (!checked.values.declares(key) || !checked.values.has(key)) continue;
