@@ -188,8 +188,8 @@ void McpServer::require_harmless(const std::string& target, const Json& argument
   }
   ConfigurationRequest request{
       .target = file, .preset = arguments.value("preset", ""), .overrides = {}};
-  const Json none = Json::object();
-  for (const auto& [key, value] : arguments.value("set", none).items()) {
+  const Json changes = arguments.value("set", Json::object());
+  for (const auto& [key, value] : changes.items()) {
     const std::string assignment = key + "=" + toml_word(key, value);
     request.overrides.push_back({.shown = "set " + assignment, .assignment = assignment});
   }

@@ -64,7 +64,7 @@ assert judged["structuredContent"]["schema"] == "attica/check/1"
 wrong = call("judge", theory="theory.csv", simulation="measured.csv", margin=0.0001)["result"]
 assert wrong["structuredContent"]["verdict"] in ("INCONCLUSIVE", "DISAGREE")
 theory = call("theory", target="gauss-lambda", set={"model.rho": 0.3, "sweep.lambda": [0.1, 1]})["result"]
-assert theory["structuredContent"]["parameters"]["model"]["rho"] == 0.3, theory
+assert theory["structuredContent"]["parameters"]["model.rho"] == 0.3, theory
 assert "gauss-lambda" in call("list", word="ridge")["result"]["content"][0]["text"]
 
 for arguments, said in [
