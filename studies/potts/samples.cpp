@@ -154,6 +154,7 @@ class FactoredMasked : public PopulationModel {
 struct Stopped {
   double held_out = std::numeric_limits<double>::infinity();
   double population = 0;
+  bool diverged = true;  ///< no step came below the start
 };
 
 /// Adam on all training samples at once.
@@ -177,7 +178,7 @@ Stopped stopped_early(const PopulationModel& model,
     model.pass(theta, losses, &shown, &gradient);
     const double now = held_out.dot(losses);
     if (now < lowest.held_out) {
-      lowest = {now, model.weights().dot(losses)};
+      lowest = {now, model.weights().dot(losses), step == 0};
       best = step;
     } else if (step > kFewest && 2 * step > 3 * best) {
       break;
@@ -277,6 +278,11 @@ class Samples : public PointwiseExperiment {
                                             replicate);
           if (end.held_out < lowest.held_out) lowest = end;
         }
+        if (lowest.diverged && !replicate.stopped())
+          return {.series = {},
+                  .status = "diverged",
+                  .failed = true,
+                  .message = "no step lowers the held-out loss: sim.eta is too large"};
         mean += (lowest.population - masked.bayes_loss()) / static_cast<double>(sets);
       }
       excess.add(samples_[k], {mean});
