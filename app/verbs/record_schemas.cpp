@@ -73,7 +73,7 @@ constexpr std::array<RecordSchema, 5> kSchemas{{
     "summary": {"type": "string"}
   },
   "$defs": {
-    "verdict": {"enum": ["AGREE", "DISAGREE", "INCONCLUSIVE", "CLAIMS HOLD"]},
+    "verdict": {"enum": ["AGREE", "DISAGREE", "INCONCLUSIVE", "CLAIMS HOLD", "NONE"]},
     "probability": {"type": "number", "minimum": 0, "maximum": 1},
     "resolution": {"type": "object", "required": ["not_agree", "disagree"],
       "properties": {"not_agree": {"type": ["number", "null"]}, "disagree": {"type": ["number", "null"]}}},

@@ -81,7 +81,9 @@ Json configuration_schema(const Study& study) {
       top[p.key] = parameter_schema(p, false);
       continue;
     }
-    sections[p.section()][p.name()] = parameter_schema(p, false);
+    Json& schema = sections[p.section()][p.name()] = parameter_schema(p, false);
+    if (p.name() == "expression")  // one formula, or one for each series
+      schema = {{"anyOf", {schema, {{"type", "object"}}}}};
     const bool scalar = (p.section() == "model" || p.section() == "sim") && !p.list &&
                         p.key != "sim.seed" && p.key != "sim.replicates";
     if (scalar && !sections["sweep"].contains(p.name()))

@@ -1,9 +1,9 @@
-"""Prints the largest of N standard normal numbers as a table.   largest.py N SEED"""
+"""Prints the largest of N standard normal numbers for every seed, as a table.   largest.py N SEED,SEED,..."""
 
 import random
 import sys
 
-count, seed = int(sys.argv[1]), int(sys.argv[2])
-draw = random.Random(seed)
-print("series,value")
-print(f"largest,{max(draw.gauss(0, 1) for _ in range(count))}")
+print("series,replicate,value")
+for place, seed in enumerate(sys.argv[2].split(",")):
+    draw = random.Random(int(seed))
+    print(f"largest,{place},{max(draw.gauss(0, 1) for _ in range(int(sys.argv[1])))}")

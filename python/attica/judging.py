@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import math
+import multiprocessing
 import os
+import signal
 import tempfile
 from pathlib import Path
 from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple, Optional, Sequence
@@ -252,6 +254,31 @@ def _given_simulation(simulate: Any, x: Optional[list[float]], series: str) -> d
     return curves
 
 
+#: What a worker calls: set before it is forked, so that any function will do.
+_work: Optional[Callable[..., Any]] = None
+
+
+def _one_call(arguments: tuple[int, ...]) -> Any:
+    assert _work is not None
+    return _work(*arguments)
+
+
+def _over(call: Callable[..., Any], tasks: Sequence[tuple[int, ...]], workers: int) -> Iterator[Any]:
+    """The results of `call(*task)` in the order of the tasks, made by so many processes."""
+    if workers == 1 or len(tasks) < 2:
+        yield from (call(*task) for task in tasks)
+        return
+    global _work
+    _work = call
+    try:
+        # Forked processes know functions of notebooks and closures, which cannot be sent.
+        pool = multiprocessing.get_context("fork").Pool(workers, signal.signal, (signal.SIGINT, signal.SIG_IGN))
+    finally:
+        _work = None
+    with pool:
+        yield from pool.imap(_one_call, tasks, chunksize=max(1, min(64, len(tasks) // (8 * workers))))
+
+
 #: Vectorised functions are called for replicates in blocks: of 64 at first, then of an eighth of what there is already.
 _SMALLEST_BLOCK = 64
 _LARGEST_BLOCK = 4096
@@ -273,8 +300,10 @@ class _Simulator:
     A call that gives NaN, infinity or a masked value is a replicate that failed: it is counted, and the others go on.
     """
 
-    def __init__(self, simulate: Callable[..., Any], x: list[float], series: str, seed: int, known: Any) -> None:
-        self.simulate, self.x, self.series, self.seed = simulate, x, series, seed
+    def __init__(
+        self, simulate: Callable[..., Any], x: list[float], series: str, seed: int, known: Any, workers: int = 1
+    ) -> None:
+        self.simulate, self.x, self.series, self.seed, self.workers = simulate, x, series, seed, workers
         self.curves: dict[_Key, _Simulation] = {} if known is None else _simulated_frame(known, series, "known")
         self.done: set[tuple[float, int]] = set()
         for (name, point), curve in self.curves.items():
@@ -300,17 +329,20 @@ class _Simulator:
             for point in points:
                 self._extend_blocks(point, begin, end, step)
             return
-        for replicate in range(begin, end):
-            for point in points:
-                if (self.x[point], replicate) not in self.done:
-                    self._call(point, self.x[point], replicate)
-                step()
+        wanted = [(point, replicate) for replicate in range(begin, end) for point in points]
+        missing = [(point, replicate) for point, replicate in wanted if (self.x[point], replicate) not in self.done]
+        for _ in range(len(wanted) - len(missing)):
+            step()
+        for (point, replicate), numbers in zip(missing, _over(self._call, missing, self.workers)):
+            for name, number in numbers.items():
+                self._add(name, self.x[point], replicate, number)
+            step()
 
-    def _call(self, point: int, at: float, replicate: int) -> None:
+    def _call(self, point: int, replicate: int) -> dict[str, float]:
+        at = self.x[point]
         what = f"simulate at x = {at}, replicate {replicate},"
         found = _named(self.simulate(at, self._source(point, replicate)), self.series, what)
-        for name, number in {name: _answer(value, what) for name, value in found.items()}.items():
-            self._add(name, at, replicate, number)
+        return {name: _answer(value, what) for name, value in found.items()}
 
     def _add(self, name: str, at: float, replicate: int, number: float) -> None:
         # Infinite is failed, too, as in a table.
@@ -318,35 +350,42 @@ class _Simulator:
 
     def _extend_blocks(self, point: int, begin: int, end: int, step: Callable[[], None]) -> None:
         at = self.x[point]
+        blocks = []
         for first, last in _blocks():
             if first >= end:
-                return
+                break
             wanted = range(max(first, begin), min(last, end))
             missing = [r for r in wanted if (at, r) not in self.done]
             if missing:
-                for name, numbers in self._block(point, at, first, last - first).items():
-                    for replicate in missing:
-                        self._add(name, at, replicate, numbers[replicate - first])
-            if last <= end:
-                self._drawn.pop((point, first), None)
-            for _ in wanted:
+                blocks.append((first, last, missing))
+            for _ in range(len(wanted) - len(missing)):
+                step()
+        new = [(point, first, last - first) for first, last, _ in blocks if (point, first) not in self._drawn]
+        drawn = _over(self._block, new, self.workers)
+        for first, last, missing in blocks:
+            known = self._drawn.pop((point, first), None)
+            block = next(drawn) if known is None else known
+            for name, numbers in block.items():
+                for replicate in missing:
+                    self._add(name, at, replicate, numbers[replicate - first])
+            if last > end:
+                self._drawn[point, first] = block
+            for _ in missing:
                 step()
 
-    def _block(self, point: int, at: float, first: int, count: int) -> dict[str, list[float]]:
+    def _block(self, point: int, first: int, count: int) -> dict[str, list[float]]:
         """A whole block of replicates, however many are wanted: the first ones are the same in any case."""
-        if (point, first) not in self._drawn:
-            what = f"simulate at x = {at}, replicates {first} to {first + count - 1},"
-            found = self.simulate(at, self._source(point, first, count), count)
-            if found is None:
-                raise Error(f"{what} gave None; expected an array of shape ({count},) (does the function return its values?)")
-            drawn: dict[str, list[float]] = {}
-            for name, value in _named(found, self.series, what).items():
-                numbers = values.array(value, what)
-                if numbers.shape != (count,):
-                    raise Error(f"{what} gave an array of shape {numbers.shape}; expected ({count},), a value for each of n replicates")
-                drawn[name] = numbers.tolist()
-            self._drawn[point, first] = drawn
-        return self._drawn[point, first]
+        what = f"simulate at x = {self.x[point]}, replicates {first} to {first + count - 1},"
+        found = self.simulate(self.x[point], self._source(point, first, count), count)
+        if found is None:
+            raise Error(f"{what} gave None; expected an array of shape ({count},) (does the function return its values?)")
+        drawn: dict[str, list[float]] = {}
+        for name, value in _named(found, self.series, what).items():
+            numbers = values.array(value, what)
+            if numbers.shape != (count,):
+                raise Error(f"{what} gave an array of shape {numbers.shape}; expected ({count},), a value for each of n replicates")
+            drawn[name] = numbers.tolist()
+        return drawn
 
     def rows(self) -> Rows:
         """What was simulated, as `known` takes it."""
@@ -548,6 +587,7 @@ def judge(
     independent: bool = False,
     series: str = "y",
     known: Any = None,
+    workers: int = 1,
     name: str = "",
     out: "str | os.PathLike[str] | None" = "runs",
     progress: Optional[bool] = None,
@@ -579,12 +619,15 @@ def judge(
       order (states of one Markov chain are no replicates), which keeps the verdict INCONCLUSIVE. Those of a function are.
     known: replicates of an earlier call that was interrupted (the exception's `simulated`, or a frame of the table it was
       kept in): these calls are not made again.
+    workers: processes that call `simulate`; the numbers do not depend on it. They are copies of this one (fork): a function
+      that computes on a GPU, or in threads of its own, takes 1.
     out: the folder that receives the run folder `name-hash`; None writes nothing and returns the judgement alone.
     """
     for what, given in (("theory", theory), ("simulate", simulate)):
         if isinstance(given, (str, bytes, os.PathLike)):
             raise Error(f"{what} = {values.shown(given)}: a name; expected a table that was read: pandas.read_csv(NAME)")
     replicates = values.whole(replicates, "parameter 'replicates'", 1)
+    workers = values.whole(workers, "parameter 'workers'", 1)
     seed = values.whole(seed, "parameter 'seed'", 0)
     margin = None if margin is None else _allowance("margin", margin)
     absolute = _allowance("absolute", absolute)
@@ -603,12 +646,12 @@ def judge(
     folder = None if out is None else values.path(out, "parameter 'out'")
     predicted, grid, series = predictions(theory, simulate, x, series)
     if not callable(simulate):
-        for parameter, given in (("until_decided", until_decided), ("known", known)):
-            if given is not False and given is not None:
+        for parameter, given in (("until_decided", until_decided), ("known", known), ("workers", workers)):
+            if given is not False and given is not None and (parameter, given) != ("workers", 1):
                 raise Error(f"parameter '{parameter}' = {values.shown(given)}: expected a function to simulate with")
         simulated = _given_simulation(simulate, grid, series)
         return _judged(predicted, simulated, margin, absolute, tails, brought, None, series, label, folder)
-    simulator = _Simulator(simulate, _grid(grid), series, seed, known)
+    simulator = _Simulator(simulate, _grid(grid), series, seed, known, workers)
     _require_folder(folder)
     bar = Bar(replicates * len(simulator.x), progress)
     try:

@@ -303,11 +303,13 @@ Figure figure(const Configuration& c) {
     loss.layers.push_back(
         {.series = "test_loss", .label = network.label, .theory = false, .only = on(0, network)});
   }
-  loss.layers.push_back({.series = "end_loss",
-                         .label = "smallest loss, {model}",
-                         .simulation = false,
-                         .reference = true,
-                         .only = {{"realisation", 0.0}}});
+  for (const Trained& network : trained(c)) {
+    loss.layers.push_back({.series = "end_loss",
+                           .label = "smallest loss, " + network.label,
+                           .simulation = false,
+                           .reference = true,
+                           .only = on(0, network)});
+  }
   return {.name = "potts-loss",
           .panels = {excess, loss},
           .columns = 2,

@@ -12,7 +12,7 @@ import json, pathlib, sys, tomllib
 
 root = pathlib.Path(sys.argv[1])
 claims, studies = json.load(open("claims.json")), {s["name"] for s in json.load(open("list.json"))}
-keys = {"statement", "paper", "section", "row", "card", "studies", "run", "by", "result", "verdict", "resolution", "command"}
+keys = {"statement", "paper", "section", "row", "card", "studies", "run", "by", "result", "verdict", "resolution", "command", "schema"}
 answered, places, written = set(), set(), 0
 for claim in claims:
     where = f"{claim['section']} {claim['row']}"
@@ -58,9 +58,9 @@ for file in figures/2310.00535-2.svg figures/2310.00535-2.png figures/2310.00535
   [ -s "$file" ] || fail "no $file"
 done
 says figures/2310.00535-2.svg 'figure: 2 of Tian'
-before=$(stat -c %Y figures/runs/*/replicates.csv)
+before=$(stat -c %Y figures/runs/*/parts/*.part)
 run 0 figure --paper 2310.00535:2 --seed 3 --format svg --set 'figure.a.title="mine"'
-[ "$before" = "$(stat -c %Y figures/runs/*/replicates.csv)" ] || fail "the run of a figure is made again"
+[ "$before" = "$(stat -c %Y figures/runs/*/parts/*.part)" ] || fail "the run of a figure is made again"
 run 2 figure --paper 2310.00535:99
 says err '2310.00535:2'
 run 2 figure

@@ -6,7 +6,7 @@ import math
 import attica
 import numpy as np
 import pytest
-from attica import _attica
+from attica import _attica, judging
 
 X = [4.0, 16.0, 64.0]
 
@@ -284,3 +284,41 @@ def test_points_that_a_theory_does_not_claim_are_not_compared():
     wrong = np.where(compared, told.y, 2 * told.y)[:, None] + np.linspace(-1e-9, 1e-9, 20)
     r = attica.judge(theory=told, simulate=wrong, margin=0.001, out=None)
     assert r.verdict == "AGREE" and "not compared" in r.summary
+
+
+def test_workers_do_not_change_the_numbers():
+    scale = 2.0  # a closure, which cannot be sent to a process
+
+    def one(x, rng):
+        return {"y": rng.normal(x, scale), "z": rng.normal(-x, scale)}
+
+    def several(x, rng, n):
+        return rng.normal(x, scale, n)
+
+    for simulate, series in ((one, ["y", "z"]), (several, ["y"])):
+        runs = []
+        for workers in (1, 3):
+            simulator = judging._Simulator(simulate, [1.0, 2.0, 3.0], "y", 7, None, workers)
+            simulator.extend(0, 150, lambda: None)
+            simulator.extend(150, 200, lambda: None)
+            runs.append({key: (c.x, c.replicate, c.value) for key, c in simulator.curves.items()})
+        assert runs[0] == runs[1]
+        assert sorted(name for name, _ in runs[0]) == series
+        assert all(len(values) == 600 for _, _, values in runs[0].values())
+
+
+def test_an_error_in_a_worker_keeps_what_was_simulated():
+    def simulate(x, rng):
+        if rng.random() < 0.02:
+            raise ZeroDivisionError("no luck")
+        return x
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        attica.judge(theory=lambda x: x, simulate=simulate, x=[1.0], margin=0.1, replicates=1000, workers=2, out=None)
+    serial = pytest.raises(ZeroDivisionError, attica.judge, theory=lambda x: x, simulate=simulate, x=[1.0], margin=0.1,
+                           replicates=1000, out=None)
+    assert len(caught.value.simulated) == len(serial.value.simulated) > 0
+    with pytest.raises(attica.Error, match="workers"):
+        attica.judge(theory=[1.0], simulate=[[1.0, 2.0]], x=[1.0], workers=2, out=None)
+    with pytest.raises(attica.Error, match="workers"):
+        attica.judge(theory=lambda x: x, simulate=simulate, x=[1.0], workers=0, out=None)
