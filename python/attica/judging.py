@@ -6,8 +6,10 @@ import inspect
 import math
 import multiprocessing
 import os
+import pickle
 import signal
 import tempfile
+import traceback
 from pathlib import Path
 from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple, Optional, Sequence
 
@@ -258,9 +260,18 @@ def _given_simulation(simulate: Any, x: Optional[list[float]], series: str) -> d
 _work: Optional[Callable[..., Any]] = None
 
 
-def _one_call(arguments: tuple[int, ...]) -> Any:
+def _one_call(arguments: tuple[int, ...]) -> tuple[Any, Optional[Exception]]:
+    """A result, or what was raised: those before it in a chunk are kept."""
     assert _work is not None
-    return _work(*arguments)
+    try:
+        return _work(*arguments), None
+    except Exception as error:  # noqa: BLE001  raised again by who asked
+        error.add_note("in a worker:\n" + traceback.format_exc())
+        try:
+            pickle.loads(pickle.dumps(error))
+        except Exception:  # noqa: BLE001
+            error = RuntimeError(traceback.format_exc())
+        return None, error
 
 
 def _over(call: Callable[..., Any], tasks: Sequence[tuple[int, ...]], workers: int) -> Iterator[Any]:
@@ -276,7 +287,10 @@ def _over(call: Callable[..., Any], tasks: Sequence[tuple[int, ...]], workers: i
     finally:
         _work = None
     with pool:
-        yield from pool.imap(_one_call, tasks, chunksize=max(1, min(64, len(tasks) // (8 * workers))))
+        for result, error in pool.imap(_one_call, tasks, chunksize=max(1, min(64, len(tasks) // (8 * workers)))):
+            if error is not None:
+                raise error
+            yield result
 
 
 #: Vectorised functions are called for replicates in blocks: of 64 at first, then of an eighth of what there is already.
