@@ -208,6 +208,19 @@ std::string what_decides(const BoundResult& b) {
 
 }  // namespace
 
+void require_one_delta(const StatedBound& stated, const Expression& formula, const Point& place) {
+  const auto is_delta = [](const auto& named) { return named.first == "delta"; };
+  if (stated.probability >= 1 || std::ranges::none_of(place, is_delta) ||
+      std::ranges::find(formula.names(), "delta") == formula.names().end())
+    return;
+  throw Error(ErrorKind::input,
+              fmt::format("'delta' of the formula '{}' is a column, and 1 - P of probability {}; "
+                          "expected another name for the column, or probability 1",
+                          stated.formula,
+                          stated.probability),
+              stated.key + "probability");
+}
+
 BoundResult judge_stated_bound(const StatedBound& stated, const Observed& observed) {
   const std::string& key = stated.key;
   const std::string& name = stated.name;
@@ -236,6 +249,7 @@ BoundResult judge_stated_bound(const StatedBound& stated, const Observed& observ
       if (std::holds_alternative<double>(value)) known.push_back(n);
     }
     formula.require_names(known);
+    require_one_delta(stated, formula, joined(curve.mean.point, {{alias, 0.0}}));
     for (std::size_t k = 0; k < curve.mean.x.size(); ++k) {
       BoundPoint p{.point = curve.mean.point,
                    .x_name = curve.mean.x_name,

@@ -27,6 +27,8 @@
 
 namespace attica::sources {
 
+class Expression;
+
 enum class BoundVerdict { holds, loose, violated, undecided };
 
 /// @brief "HOLDS", "HOLDS BUT LOOSE", "VIOLATED" or "UNDECIDED".
@@ -81,6 +83,10 @@ struct StatedBound {
   std::vector<std::pair<std::string, double>> numbers = {};  ///< further names of the formula
   bool deterministic = false;                                ///< replicates are identical by design
 };
+
+/// @brief Refuses a formula of delta at places that have a coordinate of this name while the bound
+/// is one with probability 1 - delta: the two may differ. @throws Error of kind input
+void require_one_delta(const StatedBound& stated, const Expression& formula, const Point& place);
 
 /// @brief The verdict on a bound. NaN is a replicate without a value: nothing holds of it.
 /// @throws Error of kind input for a series that was not recorded, or a formula with unknown names;

@@ -268,8 +268,9 @@ class RowReader {
     if (!replicate_ && format_.kind == TableKind::replicates) {
       throw missing(
           "replicate",
-          "'replicate' (or 'mean', 'sem' and 'n' in place of 'value'; or --value NAME for "
-          "each of several columns that are a replicate each)");
+          "'replicate' (--replicate NAME where it has another name; or 'mean', 'sem' and 'n' in "
+          "place of 'value'; or --value NAME for each of several columns that are a replicate "
+          "each)");
     }
   }
 

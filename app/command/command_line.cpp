@@ -414,8 +414,8 @@ const std::vector<Option>& all_options() {
        }},
       {sizes,
        "--x NAME",
-       "name of x (default x): of the curves, or a coordinate of their points; 1/NAME: its "
-       "reciprocal; repeatable, for exponents in several at once",
+       "name of x (default x): of the curves, or a coordinate of their points; also 1/NAME, "
+       "log(NAME) and log(1/NAME); repeatable, for exponents in several at once",
        [](Options& o, const std::string& v) { o.sizes.push_back(v); },
        {},
        true},

@@ -60,6 +60,7 @@ std::vector<NeededPlace> needed_places(const sources::StatedBound& stated,
     for (std::size_t k = 0; k < curve.mean.x.size(); ++k) {
       NeededPlace p{.point = curve.mean.point, .x_name = curve.mean.x_name, .x = curve.mean.x[k]};
       const Point place = place_of(p);
+      sources::require_one_delta(stated, formula, place);
       std::vector<std::string> known{"delta", constant};
       for (const auto& [name, value] : place) {
         if (name == constant)
@@ -221,6 +222,24 @@ void judge_curve(const sources::StatedBound& stated,
                              .verdict = kept ? ExponentVerdict::within_bound : joint.each[k]});
   }
   result.reason = joint.reason;
+  for (std::size_t k = 0; k < directed.size() && result.reason.empty(); ++k) {
+    if (joint.each[k] != ExponentVerdict::undecided) continue;
+    const JointExponent& e = fit.exponents[k];
+    result.reason =
+        e.interval95.high > tolerance
+            ? fmt::format("{} may grow with {} up to the power {:.3f}; expected at most {}",
+                          stated.upper ? stated.series + " over the bound"
+                                       : "the bound over " + stated.series,
+                          directed[k],
+                          e.interval95.high,
+                          tolerance)
+            : fmt::format(
+                  "the growth with {} depends on the window: {:.3f} without the smallest, "
+                  "{:.3f} without the largest",
+                  directed[k],
+                  e.without_smallest,
+                  e.without_largest);
+  }
   result.verdict = joint.verdict == ExponentVerdict::violated    ? sources::BoundVerdict::violated
                    : joint.verdict == ExponentVerdict::undecided ? sources::BoundVerdict::undecided
                                                                  : sources::BoundVerdict::holds;

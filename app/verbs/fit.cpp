@@ -84,9 +84,11 @@ Json exponent_object(const Fitted& fitted) {
                 {"prefactor", fitted.floor ? fitted.floor->prefactor : fit.prefactor},
                 {"prefactor_interval95",
                  interval(fitted.floor ? fitted.floor->prefactor95 : fit.prefactor95)},
-                {"local_slopes", fit.local_slopes},
-                {"without_first", fit.without_first},
-                {"without_last", fit.without_last}};
+                {"local_slopes", fit.local_slopes}};
+    if (std::isfinite(fit.without_first)) {
+      values["without_first"] = fit.without_first;
+      values["without_last"] = fit.without_last;
+    }
     if (fitted.floor) {
       values["floor"] = fitted.floor->floor;
       values["floor_interval95"] = interval(fitted.floor->floor95);
@@ -112,9 +114,11 @@ std::string fitted_text(const Fitted& fitted, bool predicted) {
                                   fit.interval95.high);
   if (fitted.floor) {
     const FloorFit& f = *fitted.floor;
-    lines += fmt::format("; without the first size {:.3f}, without the last {:.3f}\n",
-                         fit.without_first,
-                         fit.without_last);
+    if (std::isfinite(fit.without_first))
+      lines += fmt::format("; without the first size {:.3f}, without the last {:.3f}",
+                           fit.without_first,
+                           fit.without_last);
+    lines += "\n";
     lines += f.floor95.width() > 0 ? "  " + with_interval("floor", f.floor, f.floor95)
                                    : fmt::format("  floor {:.5g} (given)", f.floor);
     lines += "; " + with_interval("prefactor", f.prefactor, f.prefactor95) + "\n";

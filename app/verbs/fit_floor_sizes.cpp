@@ -65,19 +65,18 @@ std::string floor_text(const FloorResult& r,
                  : fmt::format("  floor {:.5g} (given)\n", fit.floor);
     for (std::size_t k = 0; k < names.size(); ++k) {
       const FloorTerm& term = fit.terms[k];
-      lines += fmt::format(
-          "  exponent of {} {:.3f}, 95 % [{:.3f}, {:.3f}]; without the smallest {:.3f}, without "
-          "the "
-          "largest {:.3f}{}; prefactor {:.5g}, {}\n",
-          names[k],
-          term.exponent,
-          term.interval95.low,
-          term.interval95.high,
-          term.without_smallest,
-          term.without_largest,
-          term.window_dependent ? " (depends on the window)" : "",
-          term.prefactor,
-          limits_text(term.prefactor95));
+      lines += fmt::format("  exponent of {} {:.3f}, 95 % [{:.3f}, {:.3f}]",
+                           names[k],
+                           term.exponent,
+                           term.interval95.low,
+                           term.interval95.high);
+      if (std::isfinite(term.without_smallest))
+        lines += fmt::format("; without the smallest {:.3f}, without the largest {:.3f}{}",
+                             term.without_smallest,
+                             term.without_largest,
+                             term.window_dependent ? " (depends on the window)" : "");
+      lines +=
+          fmt::format("; prefactor {:.5g}, {}\n", term.prefactor, limits_text(term.prefactor95));
     }
     if (fit.other_optimum)
       lines += fmt::format("  another optimum at exponents {:.2f} is not rejected either\n",
@@ -140,9 +139,11 @@ Json floor_object(const FloorResult& r,
                            {"interval90", interval(term.interval90)},
                            {"prefactor", term.prefactor},
                            {"prefactor_interval95", interval(term.prefactor95)},
-                           {"without_smallest", term.without_smallest},
-                           {"without_largest", term.without_largest},
                            {"window_dependent", term.window_dependent}});
+      if (std::isfinite(term.without_smallest)) {
+        exponents.back()["without_smallest"] = term.without_smallest;
+        exponents.back()["without_largest"] = term.without_largest;
+      }
     }
     object["floor"] = fit.floor;
     object["floor_interval95"] = interval(fit.floor95);

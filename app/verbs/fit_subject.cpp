@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "attica/app/command/text.hpp"
@@ -119,6 +120,58 @@ void require_positive(const FitSubject& subject) {
   }
 }
 
+/// Says where the column x stands for a size of another name.
+void remark_columns(const Options& options, std::string_view bytes, const std::string& x) {
+  const std::vector<std::string> names = sources::column_names(bytes, options.target);
+  const auto there = [&](const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  remark(options.quiet || there(x) || !there("x"),
+         fmt::format("{}: no column '{}': column 'x' is taken for it", options.target, x));
+}
+
+/// Says where replicates pile up at the largest value, as those do that were stopped there: a fit
+/// takes it for what they needed.
+void remark_caps(const Options& options, const sources::OutsideTable& table) {
+  if (!options.reach.empty() || !options.collapse.empty()) return;
+  const std::string series = options.series.empty() ? std::string("y") : options.series;
+  std::set<double> values;
+  for (const sources::TableRow& row : table.rows) {
+    if (row.series == series && std::isfinite(row.value)) values.insert(row.value);
+  }
+  constexpr std::size_t kLevels = 10;  // fewer values are outcomes or steps of a grid
+  if (values.size() <= kLevels) return;
+  const double most = *values.rbegin();
+  struct Pile {
+    std::size_t at_most = 0;
+    std::size_t n = 0;
+  };
+  std::map<std::pair<double, std::string>, Pile> places;
+  for (const sources::TableRow& row : table.rows) {
+    if (row.series != series || std::isnan(row.value)) continue;
+    Pile& pile = places[{table.has_x ? row.x : 0, describe(row.point)}];
+    ++pile.n;
+    pile.at_most += row.value == most ? 1 : 0;
+  }
+  constexpr std::size_t kFew = 10;  // a tenth of the replicates is no pile
+  std::size_t piles = 0;
+  std::size_t partly = 0;
+  std::size_t replicates = 0;
+  for (const auto& [place, pile] : places) {
+    if (pile.at_most < 2 || kFew * pile.at_most < pile.n) continue;
+    ++piles;
+    replicates += pile.at_most;
+    partly += pile.at_most < pile.n ? 1 : 0;
+  }
+  remark(options.quiet || (partly == 0 && piles < 2),
+         fmt::format("{} replicates at {} {} have the largest value, {:g}: if they were stopped "
+                     "there, write inf for them",
+                     replicates,
+                     piles,
+                     piles == 1 ? "size" : "sizes",
+                     most));
+}
+
 }  // namespace
 
 sources::OutsideTable read_subject_table(const Options& options,
@@ -134,7 +187,9 @@ sources::OutsideTable read_subject_table(const Options& options,
                                                      .infinite = options.collapse.empty(),
                                                      .columns = options.columns});
   for (const std::string& text : table.remarks) remark(options.quiet, text);
+  remark_columns(options, *bytes, x);
   refuse_summary(table.summary, options.target);
+  remark_caps(options, table);
   Replicates replicates;
   replicates.add({.first_replicate = 0, .outcomes = sources::recorded_outcomes(table, x).outcomes},
                  {});
@@ -255,7 +310,7 @@ void read_fit_subject(const Options& options, const Registry& registry, FitSubje
   std::optional<sources::OutsideTable> table;
   if (std::filesystem::is_regular_file(options.target)) {
     const std::string size = options.sizes.empty() ? std::string("x") : options.sizes.front();
-    const std::string x = options.reach.empty()   ? size.substr(size.find('/') + 1)
+    const std::string x = options.reach.empty()   ? size_coordinate(size)
                           : options.along.empty() ? std::string("x")
                                                   : options.along;
     table = read_subject_table(options, x, subject);

@@ -18,6 +18,7 @@
 #include "attica/app/verbs/verbs.hpp"
 #include "attica/app/verdict/claim_plan.hpp"
 #include "attica/app/verdict/comparison.hpp"
+#include "attica/app/verdict/judge_run.hpp"
 #include "attica/core/parallel.hpp"
 #include "attica/solvers/statistics/agreement.hpp"
 #include "attica/solvers/statistics/planning.hpp"

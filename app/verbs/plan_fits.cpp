@@ -28,6 +28,9 @@
 namespace attica::app {
 namespace {
 
+/// The power of n with which degrees of freedom of a quantile's error grow.
+constexpr double kOfOrderStatistics = 0.5;
+
 /// An interval to be made narrower, and how narrow.
 struct Wanted {
   std::string name;  ///< "exponent of d"
@@ -87,12 +90,22 @@ std::string place_of_cell(const std::vector<std::string>& names, const std::vect
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+/// The power of each of several aims with which all of them are reached with the power asked for.
+Options with_shared_power(Options options) {
+  const std::size_t aims = options.planned_width
+                               ? options.sizes.size() + (options.floor && !options.floor_value)
+                               : options.expected.size();
+  options.power = 1 - (1 - options.power) / static_cast<double>(std::max<std::size_t>(aims, 1));
+  return options;
+}
+
 /// What the plan of one curve starts from.
 struct PilotFit {
   std::vector<Wanted> wanted;  ///< exponents in the order of the sizes, then the floor
   std::vector<std::vector<double>> used;
   double replicates = 0;  ///< the fewest at a combination
   double degrees = 0;
+  double growth = 1;  ///< of the degrees of freedom with the replicates, a power
 };
 
 /// @throws Error (input) for a pilot with too few replicates for an interval
@@ -148,8 +161,9 @@ PilotFit pilot_fit(const Options& options,
   for (const JointMedian& m : fit.medians) {
     if (m.used) use(m.x, m.seeds);
   }
-  // An order statistic wastes what the others say: half of them are left for a median's error.
-  pilot.degrees *= 2 * quantile * (1 - quantile);
+  pilot.degrees = quantile_degrees(static_cast<std::size_t>(pilot.replicates), quantile) *
+                  effective_combinations(pilot.used);
+  pilot.growth = kOfOrderStatistics;
   const double t = 2 * normal_quantile(kLevel95);
   for (std::size_t k = 0; k < fit.exponents.size(); ++k) {
     const double e = fit.exponents[k].exponent;
@@ -170,7 +184,8 @@ Design design_of(const Options& options, const PilotFit& pilot, SizesPlan sizes)
     if (wanted.width > 0 && std::isfinite(wanted.interval95.width())) {
       n = replicates_for_width({.replicates = pilot.replicates,
                                 .width = std::max(wanted.interval95.width() * factor, 1e-12),
-                                .degrees = pilot.degrees},
+                                .degrees = pilot.degrees,
+                                .growth = pilot.growth},
                                wanted.width,
                                options.power);
     }
@@ -204,10 +219,11 @@ int plan_curve(const Options& options,
                const FitSubject& subject,
                const SizedCells& curve,
                Json& list) {
-  const PilotFit pilot = pilot_fit(options, curve.cells, subject.seed);
+  const Options each = with_shared_power(options);
+  const PilotFit pilot = pilot_fit(each, curve.cells, subject.seed);
   std::vector<Design> designs;
   for (SizesPlan& sizes : plan_sizes(pilot.used)) {
-    designs.push_back(design_of(options, pilot, std::move(sizes)));
+    designs.push_back(design_of(each, pilot, std::move(sizes)));
     if (options.floor) break;  // how an interval above a floor changes with the sizes is not known
   }
   const bool possible = designs.front().replicates.has_value();
@@ -356,7 +372,8 @@ int plan_constant(const Options& options, const Registry& registry) {
   } else {
     n = replicates_for_width({.replicates = static_cast<double>(n0),
                               .width = relative,
-                              .degrees = 2 * static_cast<double>(*ranks.above - *ranks.below) / 4},
+                              .degrees = static_cast<double>(*ranks.above - *ranks.below) / 2,
+                              .growth = kOfOrderStatistics},
                              *options.planned_width,
                              options.power);
     if (!n) why = "more than can be planned";

@@ -19,10 +19,18 @@ namespace attica::app {
 namespace {
 
 constexpr std::string_view kReciprocal = "1/";
+constexpr std::string_view kLogarithm = "log(";
 
-std::string coordinate_of(const std::string& size) {
-  return size.starts_with(kReciprocal) ? size.substr(kReciprocal.size()) : size;
+bool is_logarithm(const std::string& size) {
+  return size.starts_with(kLogarithm) && size.ends_with(')');
 }
+
+std::string within_logarithm(const std::string& size) {
+  return is_logarithm(size) ? size.substr(kLogarithm.size(), size.size() - kLogarithm.size() - 1)
+                            : size;
+}
+
+std::string coordinate_of(const std::string& size) { return size_coordinate(size); }
 
 /// Takes a size out of the coordinates; empty if it is not there, or no number.
 std::optional<double> take(Point& point, const std::string& size) {
@@ -30,9 +38,10 @@ std::optional<double> take(Point& point, const std::string& size) {
   const auto at =
       std::find_if(point.begin(), point.end(), [&](const auto& c) { return c.first == name; });
   if (at == point.end() || !std::holds_alternative<double>(at->second)) return std::nullopt;
-  const double value = std::get<double>(at->second);
+  double value = std::get<double>(at->second);
   point.erase(at);
-  return size.starts_with(kReciprocal) ? 1 / value : value;
+  if (within_logarithm(size).starts_with(kReciprocal)) value = 1 / value;
+  return is_logarithm(size) ? std::log(value) : value;
 }
 
 bool has_all(const Point& point, const Point& wanted) {
@@ -175,6 +184,11 @@ void add_bounds(const CheckedConfiguration& c,
 }
 
 }  // namespace
+
+std::string size_coordinate(const std::string& size) {
+  const std::string name = within_logarithm(size);
+  return name.starts_with(kReciprocal) ? name.substr(kReciprocal.size()) : name;
+}
 
 std::vector<SizedSeries> by_sizes(std::span<const ObservedCurve> curves,
                                   const std::string& series,

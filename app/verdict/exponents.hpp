@@ -28,11 +28,14 @@ struct SizedSeries {
 };
 
 /// @brief A series by the named sizes, each the curves' own x or a numeric coordinate of their
-/// points; "1/NAME" is the reciprocal of one.
+/// points; "1/NAME" is the reciprocal of one, "log(NAME)" and "log(1/NAME)" are the logarithms.
 /// @throws Error of kind input naming the option, if there is no such series, or size of it
 std::vector<SizedSeries> by_sizes(std::span<const ObservedCurve> curves,
                                   const std::string& series,
                                   const std::vector<std::string>& sizes);
+
+/// @brief The coordinate that a size is of: NAME of "log(1/NAME)".
+std::string size_coordinate(const std::string& size);
 
 /// @brief The same for one size, as curves against it.
 std::vector<ObservedCurve> against(std::span<const ObservedCurve> curves,

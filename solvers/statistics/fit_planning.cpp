@@ -21,8 +21,8 @@ double f_quantile(double alpha, double nu, double nu0) {
   return nu0 * share / (nu * (1 - share));
 }
 
-/// Variances of the exponents, up to that of the logarithms: the diagonal of (XᵀX)⁻¹.
-VectorXd variances(const std::vector<std::vector<double>>& places) {
+/// Columns 1, ln x_1, ln x_2, ...
+MatrixXd logarithms(const std::vector<std::vector<double>>& places) {
   const auto variables = static_cast<Index>(places.front().size());
   MatrixXd x(static_cast<Index>(places.size()), 1 + variables);
   for (Index i = 0; i < x.rows(); ++i) {
@@ -30,7 +30,13 @@ VectorXd variances(const std::vector<std::vector<double>>& places) {
     for (Index v = 0; v < variables; ++v)
       x(i, 1 + v) = std::log(places[static_cast<std::size_t>(i)][static_cast<std::size_t>(v)]);
   }
-  return (x.transpose() * x).inverse().diagonal().tail(variables);
+  return x;
+}
+
+/// Variances of the exponents, up to that of the logarithms: the diagonal of (XᵀX)⁻¹.
+VectorXd variances(const std::vector<std::vector<double>>& places) {
+  const MatrixXd x = logarithms(places);
+  return (x.transpose() * x).inverse().diagonal().tail(x.cols() - 1);
 }
 
 std::vector<std::vector<double>> grid_of(const std::vector<std::vector<double>>& sizes) {
@@ -79,7 +85,7 @@ std::optional<std::size_t> replicates_for_width(const PilotWidth& pilot,
     const double more = static_cast<double>(n) / pilot.replicates;
     // Above these the quantile is that of infinitely many.
     constexpr double kMostDegrees = 1e7;
-    const double nu = std::min(pilot.degrees * more, kMostDegrees);
+    const double nu = std::min(pilot.degrees * std::pow(more, pilot.growth), kMostDegrees);
     return more >=
            ratio * ratio * f_quantile(1 - probability, nu, std::min(pilot.degrees, kMostDegrees));
   };
@@ -95,6 +101,19 @@ std::optional<std::size_t> replicates_for_width(const PilotWidth& pilot,
     (suffices(middle) ? high : low) = middle;
   }
   return high;
+}
+
+double quantile_degrees(std::size_t n, double p) {
+  return 2 * std::sqrt(static_cast<double>(n) * p * (1 - p));
+}
+
+double effective_combinations(const std::vector<std::vector<double>>& used) {
+  require(!used.empty() && !used.front().empty(), "sizes", 0, "at least one");
+  const MatrixXd x = logarithms(used);
+  const MatrixXd parts =
+      ((x.transpose() * x).inverse() * x.transpose()).bottomRows(x.cols() - 1).cwiseAbs2();
+  return (parts.rowwise().sum().array().square() / parts.array().square().rowwise().sum())
+      .minCoeff();
 }
 
 std::vector<SizesPlan> plan_sizes(const std::vector<std::vector<double>>& used) {

@@ -8,9 +8,9 @@
 ///
 ///     n = n0 (w0/w)² F_P(nu, nu0),   nu = nu0 n/n0,
 ///
-/// on: the ratio of two estimates of one variance follows the F distribution. An interval from
-/// order statistics is a sum of m spacings of the replicates, a pilot's whose width is uncertain by
-/// 1/√m: it has 2m degrees of freedom of twice the logarithm.
+/// on: the ratio of two estimates of one variance follows the F distribution. The width of an
+/// interval from order statistics is a sum of m spacings of the replicates, with a relative error
+/// 1/√m: its square has m/2 degrees of freedom, which grow as √n alone.
 
 #include <cstddef>
 #include <optional>
@@ -26,6 +26,9 @@ struct PilotWidth {
   double replicates = 0;  ///< at each combination of sizes
   double width = 0;
   double degrees = 0;  ///< of freedom of the squared width
+  /// The power of n with which they grow: 1/2 for order statistics, and for quantiles that are
+  /// resampled.
+  double growth = 1;
 };
 
 /// Most replicates that are planned.
@@ -37,6 +40,15 @@ inline constexpr std::size_t kMostPlannedReplicates = 100'000'000;
 std::optional<std::size_t> replicates_for_width(const PilotWidth& pilot,
                                                 double width,
                                                 double probability);
+
+/// @brief Degrees of freedom of the squared error of a p-quantile that is resampled from n
+/// replicates: 2 √(n p (1 - p)), as simulated for normal replicates (Hall and Martin 1988: the
+/// relative error of the variance falls as n^(-1/4)).
+double quantile_degrees(std::size_t n, double p);
+
+/// @brief How many combinations of sizes the errors of an exponent come from, each weighted by its
+/// part in the variance: (Σ v)²/Σ v². The fewest among the variables.
+double effective_combinations(const std::vector<std::vector<double>>& used);
 
 /// Sizes that a run could have, and what they do to the interval of one variable.
 struct SizesPlan {

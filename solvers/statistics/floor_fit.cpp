@@ -308,14 +308,14 @@ FloorFit fit_with_floor(std::vector<ScalingPoint> points, std::optional<double> 
     };
     fit.window_dependent = rejects(true, fit.without_first) || rejects(false, fit.without_last);
   } else {
-    fit.without_first = fit.slope;
-    fit.without_last = fit.slope;
+    fit.without_first = std::numeric_limits<double>::quiet_NaN();
+    fit.without_last = fit.without_first;
     fit.window_dependent = false;
   }
-  if (fit.weakness.empty() && !levels)
-    fit.weakness = "the interval of the exponent holds 0: nothing shows that the curve levels off";
   if (fit.weakness.empty() && result.p_value < kPoorFloorFit)
     fit.weakness = "the residuals are larger than the errors of the means";
+  if (fit.weakness.empty() && !levels)
+    fit.weakness = "the interval of the exponent holds 0: nothing shows that the curve levels off";
   return result;
 }
 

@@ -26,7 +26,8 @@ namespace attica {
 
 struct FloorFit {
   /// Exponent p with its intervals, and what any fit says of its sizes; the medians beside it are
-  /// not what is fitted.
+  /// not what is fitted. Without an end its exponents are NaN where no more sizes are left than
+  /// the fit has parameters.
   ExponentFit exponent;
   double floor = 0;
   Interval floor95;  ///< of no width if the floor was given; ends may be infinite

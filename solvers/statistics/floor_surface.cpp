@@ -490,8 +490,8 @@ void use_windows(const std::vector<ScalingCell>& used,
                  FloorSurface& result) {
   for (std::size_t v = 0; v < result.terms.size(); ++v) {
     FloorTerm& term = result.terms[v];
-    term.without_smallest = term.exponent;
-    term.without_largest = term.exponent;
+    term.without_smallest = std::numeric_limits<double>::quiet_NaN();
+    term.without_largest = term.without_smallest;
     if (!enough_sizes(used, v, kFewestSizes + 1)) continue;
     const auto [least, most] =
         std::ranges::minmax(used, {}, [v](const ScalingCell& cell) { return cell.x[v]; });
@@ -642,11 +642,11 @@ FloorSurface fit_floor_surface(std::vector<ScalingCell> cells,
   use_windows(used, data, best, options.floor, rise, result);
   const bool level = std::ranges::none_of(
       result.terms, [](const FloorTerm& t) { return t.interval95.contains(0); });
+  if (result.weakness.empty() && result.p_value < kPoorJointFit)
+    result.weakness = "the residuals are larger than the errors of the means";
   if (result.weakness.empty() && !level)
     result.weakness =
         "the interval of an exponent holds 0: nothing shows that the curve levels off";
-  if (result.weakness.empty() && result.p_value < kPoorJointFit)
-    result.weakness = "the residuals are larger than the errors of the means";
   return result;
 }
 

@@ -31,7 +31,8 @@ struct FloorTerm {
   Interval interval90 = {};
   double prefactor = 0;
   Interval prefactor95 = {};
-  double without_smallest = 0;  ///< the exponent without the cells at this size's smallest value
+  /// The exponent without the cells at this size's smallest value; NaN with four sizes or fewer.
+  double without_smallest = 0;
   double without_largest = 0;
   bool window_dependent = false;  ///< the cells that are left reject the exponent of all
 };

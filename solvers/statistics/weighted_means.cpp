@@ -11,6 +11,7 @@ namespace attica {
 namespace {
 
 constexpr double kUnequalSpreads = 0.01;
+constexpr double kRoundingError = 1e-14;  // of a mean, relative: a spread below it is none
 
 /// Bartlett's test that variances are equal; its p-value.
 double equal_variances(const std::vector<double>& variances, const std::vector<double>& degrees) {
@@ -50,6 +51,7 @@ WeightedMeans weighted_means(std::span<const std::span<const double>> samples) {
     double variance = 0;
     for (const double y : one) variance += (y - mean) * (y - mean);
     lone = lone || one.size() < 2;
+    if (variance <= n * kRoundingError * kRoundingError * mean * mean) variance = 0;
     if (one.size() >= 2) {
       degrees.push_back(n - 1);
       absolute.push_back(variance / (n - 1));

@@ -51,6 +51,36 @@ TEST_CASE("replicates_for_width: as one over the square of the width", "[solvers
   CHECK_THROWS_AS(replicates_for_width({10, 0, 9}, 0.1, 0.9), Error);
 }
 
+TEST_CASE("degrees of freedom of a pilot's errors", "[solvers][planning]") {
+  // Four sizes at equal ratios: parts 9, 1, 1, 9 of the variance, 20²/164.
+  CHECK_THAT(effective_combinations({{4}, {8}, {16}, {32}}), WithinRel(400.0 / 164, 1e-12));
+  // The variance of a resampled median of 15 normal numbers, over data sets: 2/nu.
+  RandomStream stream({.seed = 47, .id = StreamId::self_test});
+  std::vector<double> variances;
+  for (int set = 0; set < 1000; ++set) {
+    std::vector<double> y(15);
+    for (double& each : y) each = stream.normal();
+    double sum = 0;
+    double square = 0;
+    constexpr int kDraws = 300;
+    for (int b = 0; b < kDraws; ++b) {
+      std::vector<double> drawn(15);
+      for (double& each : drawn) each = y[stream.below(15)];
+      const double m = censored_quantile(drawn, 0.5);
+      sum += m / kDraws;
+      square += m * m / kDraws;
+    }
+    variances.push_back(square - sum * sum);
+  }
+  double mean = 0;
+  double square = 0;
+  for (const double v : variances) {
+    mean += v / 1000;
+    square += v * v / 1000;
+  }
+  CHECK_THAT(2 * mean * mean / (square - mean * mean), WithinRel(quantile_degrees(15, 0.5), 0.3));
+}
+
 TEST_CASE("plan_sizes: the pilot's own sizes, and wider ones", "[solvers][planning]") {
   const auto plans = plan_sizes({{4}, {8}, {16}, {32}});
   REQUIRE(plans.size() == 4);
@@ -73,6 +103,9 @@ TEST_CASE("a plan that is followed gives the width of the exponents in most data
   constexpr double kPower = 0.9;
   const double z = 1.959963984540054;
   const std::vector<std::vector<double>> sizes = {{4, 8, 16, 32}, {2, 4, 8, 16}};
+  std::vector<std::vector<double>> places;
+  for (const ScalingCell& cell : samples_needed(0, 1, sizes)) places.push_back(cell.x);
+  const double degrees = quantile_degrees(8, 0.5) * effective_combinations(places);
   int kept = 0;
   constexpr std::uint64_t kSets = 50;
   std::size_t most = 0;
@@ -83,9 +116,10 @@ TEST_CASE("a plan that is followed gives the width of the exponents in most data
       n = std::max(n,
                    replicates_for_width({.replicates = 8,
                                          .width = 2 * z * std::sqrt(pilot.covariance[k][k]),
-                                         .degrees = 16 * 7 / 2.0},
+                                         .degrees = degrees,
+                                         .growth = 0.5},
                                         kWidth,
-                                        kPower)
+                                        1 - (1 - kPower) / 2)  // both with kPower
                        .value());
     }
     most = std::max(most, n);
@@ -119,7 +153,8 @@ TEST_CASE("a plan that is followed gives the width of a constant in most data se
     const auto n =
         replicates_for_width({.replicates = 60,
                               .width = pilot.interval95.width() / pilot.value,
-                              .degrees = static_cast<double>(*ranks.above - *ranks.below) / 2},
+                              .degrees = static_cast<double>(*ranks.above - *ranks.below) / 2,
+                              .growth = 0.5},
                              kShare,
                              0.9);
     REQUIRE(n);

@@ -128,7 +128,20 @@ TEST_CASE("floor surface: what cannot be fitted says why", "[solvers][exponents]
   for (std::size_t k = 0; k < wave.size(); ++k) {
     for (double& y : wave[k].samples) y *= k % 2 == 0 ? 1.1 : 0.9;
   }
-  CHECK_FALSE(fit_floor_surface(wave, kSizes).weakness.empty());
+  CHECK_THAT(fit_floor_surface(wave, kSizes).weakness, Catch::Contains("residuals are larger"));
+  // A product of powers, at four sizes each: the residuals show it, and no window is shorter.
+  std::vector<ScalingCell> product;
+  RandomStream stream({.seed = 24, .id = StreamId::self_test});
+  for (double a = 4; a < 40; a *= 2) {
+    for (double b = 2; b < 20; b *= 2) {
+      ScalingCell cell{.x = {a, b}, .samples = {}};
+      for (int r = 0; r < 8; ++r) cell.samples.push_back(a * b * b * (1 + 0.05 * stream.normal()));
+      product.push_back(std::move(cell));
+    }
+  }
+  const FloorSurface of_product = fit_floor_surface(product, kSizes);
+  CHECK_THAT(of_product.weakness, Catch::Contains("residuals are larger"));
+  CHECK(std::isnan(of_product.terms[0].without_smallest));
 }
 
 }  // namespace statistics_floor_surface_test
