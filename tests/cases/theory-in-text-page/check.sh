@@ -23,7 +23,7 @@ found = [float(row["mean"]) for row in csv.DictReader(open("out"))]
 said = open("values.txt").read().split()
 sys.exit([f"{y:.4f}" for y in found] != said)
 END
-run 0 run magnet.toml --replicates 20 --name magnet --out runs --quiet
+run 0 run magnet.toml --name magnet --out runs --quiet
 says out "AGREE"
 if /usr/bin/python3 -c 'import numpy' 2>/dev/null && [ -d "$(dirname "$program")/python/attica" ]; then
   python 0 page.py
