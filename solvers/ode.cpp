@@ -14,6 +14,8 @@
 #include <utility>
 
 #include "attica/core/error.hpp"
+#include "attica/solvers/dop853.hpp"
+#include "attica/solvers/ode_order8.hpp"
 
 namespace attica {
 namespace {
@@ -93,6 +95,66 @@ struct Dopri5 : Trial {
     const double rest = 1 - theta, square = theta * theta, bubble = square * rest * rest;
     out = x + square * (3 - 2 * theta) * (x_new - x) + (h * theta * rest * rest) * dxdt -
           (h * square * rest) * dxdt_new + bubble * a + (bubble * theta) * b;
+  }
+  void accept(System&, double) {
+    x.swap(x_new);
+    dxdt.swap(dxdt_new);
+  }
+};
+
+// Order 8, with error estimates of order 5 and 3 together, and an interpolant of order 7.
+struct Dop853 : Trial {
+  static constexpr double kErrorOrder = 8;
+  static constexpr bool kInterpolates = true;
+  VectorXd dxdt_new, slope;
+  MatrixXd k;  // derivatives of the stages
+  MatrixXd q;  // coefficients of the interpolant
+
+  Dop853(const VectorXd& x0, System& system, double t)
+      : Trial(x0, system, t),
+        dxdt_new(x0.size()),
+        slope(x0.size()),
+        k(x0.size(), dop853::kAll),
+        q(x0.size(), 7) {}
+  // Derivatives of the first stages with their weights.
+  auto sum(const double* weights, Eigen::Index stages) const {
+    return k.leftCols(stages).lazyProduct(Eigen::Map<const VectorXd>(weights, stages));
+  }
+  void stage(System& system, int s, VectorXd& at, double t, double h) {
+    at = x + h * sum(dop853::kA[s], s);
+    system(at, slope, t + dop853::kC[s] * h);
+    k.col(s) = slope;
+  }
+  void step(System& system, double t, double h) {
+    using namespace dop853;
+    k.col(0) = dxdt;
+    for (int s = 1; s < kStages; ++s) stage(system, s, x_new, t, h);
+    // Together h fifth^2 / max(|fifth|, |third| / 10): of order h^8.
+    constexpr double kTiny = std::numeric_limits<double>::min(), kThirdPart = 0.1;
+    error = sum(kFifth, kStages);
+    x_new = sum(kThird, kStages);
+    error.array() *= h * (error.array().abs() /
+                          error.array().abs().max(kThirdPart * x_new.array().abs()).max(kTiny));
+    x_new = x + h * sum(kA[kStages], kStages);
+    system(x_new, dxdt_new, t + h);
+  }
+  void prepare_interpolation(System& system, double t, double h) {
+    using namespace dop853;
+    k.col(kStages) = dxdt_new;
+    for (int s = kStages + 1; s < kAll; ++s) stage(system, s, error, t, h);
+    q.col(0) = x_new - x;
+    q.col(1) = h * dxdt - q.col(0);
+    q.col(2) = 2 * q.col(0) - h * (dxdt_new + dxdt);
+    for (int c = 0; c < 4; ++c) q.col(3 + c) = h * sum(kD[c], kAll);
+  }
+  void interpolate(double theta, double, Eigen::Ref<VectorXd> out) const {
+    Eigen::Matrix<double, 7, 1> weights;
+    double weight = 1;
+    for (int c = 0; c < 7; ++c) {
+      weight *= c % 2 == 0 ? theta : 1 - theta;
+      weights[c] = weight;
+    }
+    out = x + q.lazyProduct(weights);
   }
   void accept(System&, double) {
     x.swap(x_new);
@@ -373,10 +435,6 @@ void check(const Eigen::Ref<const VectorXd>& x0,
           ">= 0 and finite");
   require(o.max_step > 0, "max_step", o.max_step, "> 0");
   require(o.max_steps > 0, "max_steps", static_cast<double>(o.max_steps), "> 0");
-  if (o.method == OdeMethod::rosenbrock4 && !o.jacobian) {
-    throw invalid_parameter(
-        "jacobian", "none", "the Jacobian of the right-hand side, for rosenbrock4");
-  }
 }
 
 }  // namespace
@@ -410,6 +468,10 @@ OdeResult solve_ode(const OdeRhs& rhs,
                     std::span<const double> times,
                     const OdeOptions& options) {
   check(x0, times, options);
+  if (options.method == OdeMethod::rosenbrock4 && !options.jacobian) {
+    throw invalid_parameter(
+        "jacobian", "none", "the Jacobian of the right-hand side, for rosenbrock4");
+  }
   System system{rhs};
   const double start = times.front();
   switch (options.method) {
@@ -421,6 +483,15 @@ OdeResult solve_ode(const OdeRhs& rhs,
       return integrate(Rosenbrock4(x0, system, start, options.jacobian), system, times, options);
   }
   throw invalid_parameter("method", static_cast<double>(options.method), "a method of OdeMethod");
+}
+
+OdeResult solve_ode_order8(const OdeRhs& rhs,
+                           const Eigen::Ref<const VectorXd>& x0,
+                           std::span<const double> times,
+                           const OdeOptions& options) {
+  check(x0, times, options);
+  System system{rhs};
+  return integrate(Dop853(x0, system, times.front()), system, times, options);
 }
 
 }  // namespace attica

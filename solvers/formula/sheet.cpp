@@ -88,18 +88,22 @@ void Sheet::take(const std::string& name, const std::string& where, Name entry) 
         where, name, fmt::format("a name that is new: '{}' is defined twice", name));
 }
 
-int Sheet::scalar(const std::string& name, bool moves) {
+int Sheet::scalar(const std::string& name, bool moves, const std::string& where) {
   const int slot = new_slot();
-  take(name, name, {.what = Name::What::scalar, .slot = slot, .size = 1, .moves = moves});
+  take(name,
+       where.empty() ? name : where,
+       {.what = Name::What::scalar, .slot = slot, .size = 1, .moves = moves});
   return slot;
 }
 
-int Sheet::array(const std::string& name, std::size_t size) {
+int Sheet::array(const std::string& name, std::size_t size, const std::string& where) {
   if (size == 0 || size > kMostSlots)
     throw invalid_parameter(name, static_cast<double>(size), "1 to 100000 states");
   const int first = static_cast<int>(slots_);
   slots_ += size;
-  take(name, name, {.what = Name::What::array, .slot = first, .size = size, .moves = true});
+  take(name,
+       where.empty() ? name : where,
+       {.what = Name::What::array, .slot = first, .size = size, .moves = true});
   return first;
 }
 

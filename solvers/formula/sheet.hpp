@@ -117,10 +117,11 @@ struct Group {
 class Sheet {
  public:
   /// @brief A number that is set from outside. @param moves it is a state, or the time of one
+  /// @param where the key that names it, for messages; empty: the name
   /// @return its place. @throws Error of kind input if the name stands twice or is a constant
-  int scalar(const std::string& name, bool moves = false);
+  int scalar(const std::string& name, bool moves = false, const std::string& where = {});
   /// @brief States name[1] ... name[size]. @return the place of the first
-  int array(const std::string& name, std::size_t size);
+  int array(const std::string& name, std::size_t size, const std::string& where = {});
   /// @brief A definition by a formula.
   void define(const std::string& name, const Text& text);
   void define(ListText list);

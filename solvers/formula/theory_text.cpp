@@ -17,7 +17,7 @@
 #include "attica/core/words.hpp"
 #include "attica/solvers/formula/evaluator.hpp"
 #include "attica/solvers/gsl.hpp"
-#include "attica/solvers/ode.hpp"
+#include "attica/solvers/ode_order8.hpp"
 
 namespace attica::formula {
 namespace {
@@ -206,12 +206,12 @@ struct TextTheory::Compiled {
     scalar_slots[time] = sheet.scalar(text.time, true);
     first = static_cast<int>(sheet.slots());
     for (const auto& [name, formula] : one) {
-      sheet.scalar(name, true);
+      sheet.scalar(name, true, where + ".start." + name);
       state_names.push_back(name);
     }
     for (const auto& [name, formula] : each) {
       const std::string base = name.substr(0, name.find('['));
-      sheet.array(base, text.count);
+      sheet.array(base, text.count, where + ".start." + name);
       for (std::size_t k = 1; k <= text.count; ++k)
         state_names.push_back(fmt::format("{}[{}]", base, k));
     }
@@ -260,7 +260,7 @@ struct TextTheory::Compiled {
     }
     first = static_cast<int>(sheet.slots());
     for (const auto& [name, formula] : text.unknowns) {
-      sheet.scalar(name, true);
+      sheet.scalar(name, true, where + ".unknowns." + name);
       state_names.push_back(name);
     }
     states = state_names.size();
@@ -294,8 +294,8 @@ struct TextTheory::Compiled {
   void set(Evaluator& e, const std::vector<double>& place) const {
     for (std::size_t k = 0; k < scalars.size(); ++k) e[scalar_slots[k]] = place[k];
   }
-  void set_states(Evaluator& e, const VectorXd& x) const {
-    std::copy(x.begin(), x.end(), &e[first]);
+  void set_states(Evaluator& e, const Eigen::Ref<const VectorXd>& x) const {
+    std::copy(x.data(), x.data() + x.size(), &e[first]);
   }
 
   /// The groups of one state each and of states with an index, side by side.
@@ -349,10 +349,13 @@ namespace {
 std::map<std::vector<double>, std::vector<std::size_t>> by_others(
     const std::vector<std::vector<double>>& places, std::size_t one) {
   std::map<std::vector<double>, std::vector<std::size_t>> all;
+  std::vector<double> rest;
+  auto last = all.end();
   for (std::size_t k = 0; k < places.size(); ++k) {
-    std::vector<double> others = places[k];
-    others[one] = 0;
-    all[others].push_back(k);
+    rest = places[k];
+    rest[one] = 0;
+    if (last == all.end() || last->first != rest) last = all.try_emplace(rest).first;
+    last->second.push_back(k);
   }
   for (auto& [others, members] : all) {
     std::stable_sort(members.begin(), members.end(), [&](std::size_t a, std::size_t b) {
@@ -364,7 +367,8 @@ std::map<std::vector<double>, std::vector<std::size_t>> by_others(
 
 /// States at times, as far as they were reached.
 struct Trajectory {
-  std::vector<VectorXd> states;
+  MatrixXd states;  ///< a column a time, as far as they were reached
+  Eigen::Index reached = 0;
   std::string reason;  ///< why the later ones are missing
 };
 
@@ -402,9 +406,10 @@ Trajectory integrate(const Compiled& c,
       return path;
     }
   }
-  path.states.push_back(start);
+  path.states = start;
+  path.reached = 1;
   if (times.size() == 1) return path;
-  OdeOptions options{.method = c.text.stiff ? OdeMethod::rosenbrock4 : OdeMethod::dopri5,
+  OdeOptions options{.method = OdeMethod::rosenbrock4,
                      .relative_tolerance = tolerance,
                      .absolute_tolerance = tolerance * kSmall,
                      .max_steps = kMostSteps};
@@ -435,9 +440,10 @@ Trajectory integrate(const Compiled& c,
       return e.value(*c.event);
     };
   }
-  const OdeResult result = solve_ode(rhs, start, times, options);
-  for (Eigen::Index k = 1; k < result.states.cols(); ++k)
-    path.states.push_back(result.states.col(k));
+  OdeResult result = c.text.stiff ? solve_ode(rhs, start, times, options)
+                                  : solve_ode_order8(rhs, start, times, options);
+  path.states = std::move(result.states);
+  path.reached = path.states.cols();
   if (result.status == OdeStatus::event) {
     path.reason = fmt::format("the event ends the flow at {} = {:.6g}", c.text.time, result.time);
   } else if (!result.finished()) {
@@ -456,6 +462,7 @@ Trajectory iterate(const Compiled& c,
                    const VectorXd& start,
                    const std::vector<double>& times) {
   Trajectory path;
+  path.states.resize(start.size(), static_cast<Eigen::Index>(times.size()));
   VectorXd x = start, next(start.size());
   double t = 0;
   for (const double wanted : times) {
@@ -480,7 +487,7 @@ Trajectory iterate(const Compiled& c,
       }
       x.swap(next);
     }
-    path.states.push_back(x);
+    path.states.col(path.reached++) = x;
   }
   return path;
 }
@@ -498,10 +505,72 @@ struct Solution {
   std::string reason;  ///< empty: it is one
 };
 
+/// Solutions of one start at the last places along the number that is followed.
+struct Track {
+  double at = 0, at_before = 0;  ///< that number
+  VectorXd u, before;            ///< empty: none
+  MatrixXd jacobian;             ///< at u
+
+  void add(double place, const Solution* s) {
+    before = s != nullptr ? u : VectorXd();
+    at_before = at;
+    at = place;
+    u = s != nullptr ? s->u : VectorXd();
+    if (s != nullptr) jacobian = s->jacobian;
+  }
+  /// On the line through the last two, unless it is far away.
+  VectorXd expected(double place) const {
+    constexpr double kFarthest = 2;
+    const double ratio = (place - at) / (at - at_before);
+    if (before.size() == 0 || !(std::abs(ratio) <= kFarthest)) return u;
+    return u + ratio * (u - before);
+  }
+};
+
 template <class Compiled>
 class Solver {
  public:
   Solver(const Compiled& c, Evaluator& e) : c_(c), e_(e), fixed_(!c.text.fixed.empty()) {}
+
+  /// The solution next to where the last ones lead: Broyden's method from their Jacobian. Empty
+  /// where that does not converge fast, or leads elsewhere.
+  std::optional<Solution> next_to(const Track& track, double place) const {
+    constexpr double kDone = 1e-13, kStalled = 1e-10, kShrinks = 0.3, kFar = 0.1;
+    constexpr std::size_t kMostBroyden = 12;
+    try {
+      Solution s;
+      const VectorXd start = track.expected(place);
+      s.u = start;
+      if (!inside(s.u)) return std::nullopt;
+      s.rest = residual(s.u, e_);
+      MatrixXd b = track.jacobian;
+      double left = std::numeric_limits<double>::infinity();
+      for (; s.iterations < kMostBroyden; ++s.iterations) {
+        if (!s.rest.allFinite()) return std::nullopt;
+        const VectorXd step = solved(b, s.rest);
+        const double now = size(fixed_ ? s.rest : step, s.u);
+        if (now <= kDone || (left <= kStalled && !(now <= kShrinks * left))) break;
+        if (!step.allFinite() || !(now <= kShrinks * left)) return std::nullopt;
+        left = now;
+        const VectorXd next = s.u - step;
+        if (!inside(next)) return std::nullopt;
+        s.u = next;
+        s.rest = residual(s.u, e_);
+        b -= s.rest * (step.transpose() / step.squaredNorm());
+      }
+      if (s.iterations == kMostBroyden || !((s.u - start).norm() <= kFar * start.norm()))
+        return std::nullopt;
+      s.jacobian = jacobian(s.u);
+      double radius = 0;
+      if (fixed_ && !(growth(s.jacobian, radius) <= 1 + kGrowth)) return std::nullopt;
+      judge(s);
+      if (!s.reason.empty()) return std::nullopt;
+      return s;
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::input) throw;
+      return std::nullopt;
+    }
+  }
 
   /// Of fixed, map(u) - u.
   VectorXd residual(const VectorXd& u, Evaluator& e) const {
@@ -547,6 +616,8 @@ class Solver {
   }
 
  private:
+  static constexpr double kGrowth = 1e-6;  // of an iteration beside its solution: rounding
+
   std::string shown(const VectorXd& u) const {
     c_.set_states(e_, u);
     return c_.shown(e_);
@@ -666,7 +737,7 @@ class Solver {
         double radius = 0;
         if (converged) {
           MatrixXd j = jacobian(u);
-          if (growth(j, radius) <= 1 + 1e-6) {
+          if (growth(j, radius) <= 1 + kGrowth) {
             s.u = u;
             s.rest = rest;
             s.jacobian = std::move(j);
@@ -748,8 +819,8 @@ class Solver {
   }
 
   /// Newton's steps as long as they shrink the residual, and what is to be told of the end.
-  void polish(Solution& s) {
-    constexpr double kConverged = 1e-9, kDone = 1e-13;
+  void polish(Solution& s) const {
+    constexpr double kDone = 1e-13;
     VectorXd r = s.rest.size() > 0 ? s.rest : residual(s.u, e_);
     for (int step = 0; step < 20 && !(fixed_ && size(r, s.u) <= kDone); ++step) {
       const auto next = newton(s.u, r);
@@ -762,6 +833,13 @@ class Solver {
     }
     s.rest = r;
     if (s.jacobian.size() == 0) s.jacobian = jacobian(s.u);
+    judge(s);
+  }
+
+  /// Whether the end of an iteration is a solution.
+  void judge(Solution& s) const {
+    constexpr double kConverged = 1e-9;
+    const VectorXd& r = s.rest;
     if (!s.jacobian.allFinite()) {
       s.reason = fmt::format("the equations have no derivative at the solution ({})", shown(s.u));
       return;
@@ -870,19 +948,18 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
         for (const std::size_t k : members) {
           if (!all[k].empty()) continue;
           const double t = places[k][c.time];
-          const auto at =
-              static_cast<std::size_t>(std::find(times.begin(), times.end(), t) - times.begin());
-          if (at >= paths[0].states.size() || at >= paths[1].states.size()) {
-            const bool first = at >= paths[0].states.size();
+          const Eigen::Index at = std::lower_bound(times.begin(), times.end(), t) - times.begin();
+          if (at >= std::min(paths[0].reached, paths[1].reached)) {
+            const bool first = at >= paths[0].reached;
             all[k] = {nothing(n, paths[first ? 0 : 1].reason)};
             continue;
           }
           for (std::size_t p = 0; p < 2; ++p) {
             Evaluator& e = p == 0 ? fine : half;
             e[c.scalar_slots[c.time]] = t;
-            c.set_states(e, paths[p].states[at]);
+            c.set_states(e, paths[p].states.col(at));
           }
-          all[k] = {c.values(fine, &half)};
+          all[k].push_back(c.values(fine, &half));
         }
       } catch (const Error& error) {
         for (const std::size_t k : members) {
@@ -901,9 +978,9 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
   std::vector<const Group*> starts{&c.start_one};
   for (const auto& [name, group] : c.more_starts) starts.push_back(&group);
   if (!c.more_starts.empty()) starts.erase(starts.begin());
-  using Known = std::vector<std::optional<VectorXd>>;  // by start
-  const auto solve_at = [&](std::size_t k, const Known& before) {
-    Known found(starts.size());
+  using Tracks = std::vector<Track>;  // by start
+  const auto solve_at = [&](std::size_t k, Tracks* tracks) {
+    std::vector<std::optional<Solution>> found(starts.size());
     std::vector<std::pair<std::size_t, Solution>> solutions;
     std::string reason;
     try {
@@ -917,8 +994,10 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
         VectorXd start(static_cast<Eigen::Index>(c.states));
         Solution solution;
         bool done = false;
-        if (before.size() == starts.size() && before[s]) {
-          solution = solver.from(*before[s]);
+        if (tracks != nullptr && (*tracks)[s].u.size() > 0) {
+          const Track& track = (*tracks)[s];
+          std::optional<Solution> near = solver.next_to(track, places[k][c.time]);
+          solution = near ? std::move(*near) : solver.from(track.u);
           done = solution.reason.empty();
         }
         if (!done) {
@@ -929,7 +1008,7 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
           reason = solution.reason;
           continue;
         }
-        found[s] = solution.u;
+        found[s] = solution;
         constexpr double kSame = 1e-6;
         const bool known = std::ranges::any_of(solutions, [&](const auto& other) {
           return (other.second.u - solution.u).norm() <=
@@ -980,12 +1059,14 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
         }
         c.set_states(fine, solution.u);
         TextPoint point = c.values(fine, c.halves ? &half : nullptr);
-        c.set_states(fine, sharper);
-        const TextPoint other = c.values(fine, nullptr);
-        for (std::size_t y = 0; y < n; ++y) {
-          const double rest = std::abs(other.values[y].value - point.values[y].value);
-          if (point.values[y].reason.empty() && std::isfinite(rest))
-            point.values[y].numerical_error += rest;
+        if (sharper != solution.u) {
+          c.set_states(fine, sharper);
+          const TextPoint other = c.values(fine, nullptr);
+          for (std::size_t y = 0; y < n; ++y) {
+            const double rest = std::abs(other.values[y].value - point.values[y].value);
+            if (point.values[y].reason.empty() && std::isfinite(rest))
+              point.values[y].numerical_error += rest;
+          }
         }
         point.branch = c.text.branches ? s + 1 : 0;
         point.residual = solution.residual;
@@ -998,30 +1079,30 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
       reason = error.what();
     }
     if (all[k].empty()) all[k] = {nothing(n, reason, c.text.branches ? 1 : 0)};
-    return found;
+    // Where a branch has no solution the next point begins anew.
+    for (std::size_t s = 0; tracks != nullptr && s < found.size(); ++s)
+      (*tracks)[s].add(places[k][c.time], found[s] ? &*found[s] : nullptr);
   };
   if (!follows) {
-    for (std::size_t k = 0; k < places.size(); ++k) solve_at(k, {});
+    for (std::size_t k = 0; k < places.size(); ++k) solve_at(k, nullptr);
   } else {
     for (auto [others, members] : by_others(places, c.time)) {
       if (down) std::reverse(members.begin(), members.end());
-      std::map<std::size_t, Known> known;
-      Known last;
-      const auto update = [&](Known found) {
-        // Where a branch has no solution the next point begins anew.
-        last = std::move(found);
-      };
+      const bool smooth = std::ranges::any_of(members, [&](std::size_t k) { return k >= given; });
+      std::map<std::size_t, Tracks> known;
+      Tracks last(starts.size());
       for (const std::size_t k : members) {
         if (k >= given) continue;
-        update(solve_at(k, last));
-        known[k] = last;
+        solve_at(k, &last);
+        if (smooth) known[k] = last;
       }
-      last.clear();
+      last.assign(starts.size(), {});
       for (const std::size_t k : members) {
+        if (!smooth) break;
         if (k < given) {
           last = known[k];
         } else {
-          update(solve_at(k, last));
+          solve_at(k, &last);
         }
       }
     }

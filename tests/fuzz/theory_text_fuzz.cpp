@@ -66,9 +66,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const std::string& name : needed_names(text)) {
       if (name.empty()) std::abort();
     }
-    constexpr Effort kLittle{.evaluations = 4'000};
-    const TextTheory theory(text, {"t", "x"}, kLittle);
-    const std::vector<std::vector<double>> places = {{0, 0.5}, {2, 0.5}, {3, -1}};
+    // Little work for most of them, so that there are many; some may do more.
+    const Effort little{.evaluations = size % 8 == 0 ? 4'000U : 400U};
+    const TextTheory theory(text, {"t", "x"}, little);
+    std::vector<std::vector<double>> places = {{2, 0.5}, {3, -1}};
+    if (size % 8 < 2) places.push_back({0, 0.5});
     const TextResult first = theory.evaluate(places, 2), second = theory.evaluate(places, 2);
     if (first.points.size() != places.size()) std::abort();
     for (std::size_t k = 0; k < places.size(); ++k) {

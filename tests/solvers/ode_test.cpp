@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "attica/core/error.hpp"
+#include "attica/solvers/ode_order8.hpp"
 
 using namespace attica;
 using Catch::WithinAbs;
@@ -96,6 +97,48 @@ TEST_CASE("solve_ode: output inside the steps of dopri5 converges with order 5",
         solve_ode(test_rhs, kTestStart, times, fixed_step(OdeMethod::dopri5, 2.0 / steps)), times);
   };
   CHECK_THAT(std::log2(error(40) / error(80)), WithinAbs(5, 0.3));
+}
+
+TEST_CASE("solve_ode_order8: steps and output inside them converge with order 8",
+          "[solvers][ode]") {
+  const auto error = [](int steps, int outputs) {
+    const std::vector<double> times = linear_grid(0, 2, outputs * steps);
+    return largest_error(
+        solve_ode_order8(
+            test_rhs, kTestStart, times, fixed_step(OdeMethod::rosenbrock4, 2.0 / steps)),
+        times);
+  };
+  for (const int outputs : {1, 7}) {
+    INFO(outputs << " output times a step");
+    CHECK(std::log2(error(6, outputs) / error(12, outputs)) > 7.4);
+  }
+}
+
+TEST_CASE("solve_ode_order8: output keeps the tolerance, at fewer evaluations than dopri5",
+          "[solvers][ode]") {
+  for (const double tolerance : {1e-4, 1e-7, 1e-10, 1e-12}) {
+    const std::vector<double> times = linear_grid(0, 10, 997);
+    const OdeOptions options{.relative_tolerance = tolerance, .absolute_tolerance = tolerance};
+    const OdeResult result = solve_ode_order8(test_rhs, kTestStart, times, options);
+    REQUIRE(result.finished());
+    INFO("tolerance " << tolerance << " steps " << result.accepted_steps);
+    CHECK(largest_error(result, times) < 10 * tolerance);
+    if (tolerance <= 1e-10) {
+      const OdeResult fifth = solve_ode(test_rhs, kTestStart, times, options);
+      CHECK(2 * result.rhs_evaluations < fifth.rhs_evaluations);
+    }
+  }
+  // Of a state that is zero, and of one whose numbers are far from one.
+  const OdeRhs growth = [](double, const VectorXd& x, VectorXd& dxdt) { dxdt = x; };
+  const OdeResult far =
+      solve_ode_order8(growth,
+                       vector({0, 1e-200, 1e200}),
+                       std::vector<double>{0, 0.5, 2},
+                       {.relative_tolerance = 1e-10, .absolute_tolerance = 1e-300});
+  REQUIRE(far.finished());
+  CHECK(far.states(0, 2) == 0);
+  CHECK_THAT(far.states(1, 2), WithinRel(1e-200 * std::exp(2.0), 1e-9));
+  CHECK_THAT(far.states(2, 1), WithinRel(1e200 * std::exp(0.5), 1e-9));
 }
 
 TEST_CASE("solve_ode: output keeps the tolerance at the ends of steps and inside them",

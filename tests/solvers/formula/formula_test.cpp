@@ -232,6 +232,62 @@ TEST_CASE("formula: work and time are bounded, nothing travels that is not finit
   CHECK(value("normal(z, z^2 >= 0 ? z^2 : root(y, 1, 2, y + z^2))") == Approx(1).epsilon(1e-12));
 }
 
+TEST_CASE("formula: averages of functions with poles near the real line, and of 0/0 at 0",
+          "[solvers][formula]") {
+  // E 1/(1 + (z/a)^2) = sqrt(pi/2) a exp(a^2/2) erfc(a/sqrt(2)), poles at +-i a.
+  for (const double a : {3.0, 1.0, 0.3, 0.1, 0.03}) {
+    INFO(a);
+    const double exact = std::sqrt(std::numbers::pi / 2) * a * std::exp(0.5 * a * a) *
+                         std::erfc(a / std::numbers::sqrt2);
+    CHECK(value("normal(z, 1/(1 + (z/x)^2))", a) == Approx(exact).epsilon(1e-10));
+    Effort half;
+    half.half = true;
+    const double coarse = value("normal(z, 1/(1 + (z/x)^2))", a, half);
+    CHECK(std::abs(coarse - exact) < 1e-9 * exact);
+  }
+  CHECK(value("normal(z, sin(z)/z)") ==
+        Approx(std::sqrt(std::numbers::pi / 2) * std::erf(1 / std::numbers::sqrt2)).epsilon(1e-13));
+  CHECK(value("normal(z, z^10)") == Approx(945).epsilon(1e-13));
+  CHECK(value("normal(z, cos(6*z))") == Approx(std::exp(-18)).epsilon(1e-7));
+}
+
+TEST_CASE("formula: poles are refused, singularities that have an integral are not",
+          "[solvers][formula]") {
+  // The two sides of a pole cancel; 1/sqrt is integrable, and log.
+  for (const char* pole : {"integral(u, 0, 1, 1/(u - 0.3))",
+                           "integral(u, -1, 1, 1/u)",
+                           "integral(u, -1, 2, 1/u^3)",
+                           "normal(z, 1/(z - 0.3))"}) {
+    INFO(pole);
+    CHECK_THROWS_WITH(value(pole), Contains("does not converge"));
+  }
+  CHECK(value("integral(u, 0, 1, abs(u - 0.3)^(-0.5))") ==
+        Approx(2 * (std::sqrt(0.3) + std::sqrt(0.7))).epsilon(1e-8));
+  CHECK(value("integral(u, 0, 1, u^(-0.5)*log(u))") == Approx(-4).epsilon(1e-10));
+  CHECK(value("integral(u, -1, 1, log(abs(u)))") == Approx(-2).epsilon(1e-8));
+  // 0/0 in the middle, SciPy; a logarithm at the places that quadrature visits first.
+  CHECK(value("integral(u, -1, 1, sin(u)/u)") == Approx(1.892166140734366).epsilon(1e-10));
+  CHECK(value("normal(z, log(abs(z - 2)))") == Approx(0.5203518610738885).epsilon(1e-7));
+  // Peaks, which are no poles.
+  for (const double s : {0.5, 0.05, 0.02, 0.005}) {
+    INFO(s);
+    const double exact = s / std::sqrt(s * s + 2) * std::exp(-0.09 / (2 + s * s));
+    CHECK(value("normal(z, exp(-((z - 0.3)/x)^2))", s) == Approx(exact).epsilon(1e-9));
+    // From a thousandth of the range on.
+    CHECK(value("integral(u, 0, 1, exp(-((u - 0.3)/x)^2)/x)", std::max(s, 0.01) / 5) ==
+          Approx(std::sqrt(std::numbers::pi)).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("formula: tanh side by side is that of one number", "[solvers][formula]") {
+  for (const char* z : {"0", "1e-9", "0.3", "0.62", "0.63", "-2", "19", "-40", "400", "-1000"}) {
+    INFO(z);
+    const double x = std::stod(z);
+    CHECK(value("sum(k, 1, 1, tanh(x*k))", x) == Approx(std::tanh(x)).epsilon(1e-15));
+  }
+  CHECK(std::isnan(value("sum(k, 1, 3, tanh(sqrt(x - k)))", 1.5)));
+}
+
 TEST_CASE("formula: averages whose weight lies far out, cancels, or has no value",
           "[solvers][formula]") {
   // E exp(a z) = exp(a^2/2), of weight about z = a.

@@ -201,6 +201,46 @@ TEST_CASE("TextTheory: branches, the lowest, domains, and no solution", "[solver
                   .reason.empty());
 }
 
+TEST_CASE("TextTheory: followed solutions are those from anew", "[solvers][formula]") {
+  // Two unknowns with averages, one with a pole, and equations by `zero`.
+  TheoryText averages = solve(
+      {{"m", "0.9"}, {"q", "0.9"}},
+      {{"m", "normal(z, tanh(b*m + sqrt(q)*z))"}, {"q", "normal(z, tanh(b*m + sqrt(q)*z)^2)"}},
+      {{"m", "m"}, {"q", "q"}});
+  TheoryText zero = solve({{"m", "0.9"}, {"q", "0.9"}}, {}, {{"m", "m"}, {"q", "q"}});
+  zero.zero = {{"m", "m^3 + m*q - b"}, {"q", "q + exp(q) - b*m"}};
+  TheoryText pole = solve({{"m", "1"}}, {{"m", "1/(b + m)"}}, {{"m", "m"}});
+  for (const TheoryText& text : {averages, zero, pole}) {
+    Places places;
+    for (int k = 0; k < 40; ++k) places.push_back({1.7 + 0.03 * k});
+    places.push_back({40});
+    const auto anew = all(text, {"b"}, places);
+    for (const char* along : {"b", "-b"}) {
+      TheoryText followed = text;
+      followed.follow = along;
+      const auto points = all(followed, {"b"}, places);
+      for (std::size_t k = 0; k < places.size(); ++k) {
+        INFO(along << " " << places[k][0] << ": " << points[k][0].values[0].reason << "; anew "
+                   << anew[k][0].values[0].reason);
+        REQUIRE(points[k][0].values.size() == anew[k][0].values.size());
+        for (std::size_t y = 0; y < anew[k][0].values.size(); ++y) {
+          CHECK(points[k][0].values[y].value == Approx(anew[k][0].values[y].value).epsilon(1e-10));
+        }
+        CHECK(points[k][0].radius == Approx(anew[k][0].radius).epsilon(1e-6));
+      }
+    }
+  }
+  // Where the stable solution ends, what is followed ends with it: no jump to the unstable one.
+  TheoryText fold = solve({{"m", "1"}}, {{"m", "tanh(2*m + h)"}}, {{"m", "m"}});
+  fold.follow = "-h";
+  Places down;
+  for (int k = 0; k <= 60; ++k) down.push_back({0.3 - 0.02 * k});
+  for (const auto& point : all(fold, {"h"}, down)) {
+    REQUIRE(point[0].values[0].reason.empty());
+    CHECK(point[0].radius <= 1 + 1e-5);
+  }
+}
+
 TEST_CASE("TextTheory: solutions that are not fixed, or not told apart", "[solvers][formula]") {
   const auto reason = [](const TheoryText& text) {
     return all(text, {}, {{}})[0][0].values[0].reason;
@@ -248,6 +288,9 @@ TEST_CASE("TextTheory: what is refused before any work", "[solvers][formula]") {
   refused(flow({{"m", "1"}}, {{"m", "1"}}, {}), "no series");
   refused(flow({{"t", "1"}}, {{"t", "1"}}, {{"y", "t"}}), "defined twice");
   refused(flow({{"a[k]", "1"}}, {{"a[k]", "1"}}, {{"y", "a[1]"}}), "each = {k = 50}");
+  // Names that cannot be, by their key.
+  refused(flow({{"exp", "1"}}, {{"exp", "1"}}, {{"y", "1"}}), "theory.flow.start.exp");
+  refused(solve({{"2m", "1"}}, {{"2m", "1"}}, {{"y", "1"}}), "theory.solve.unknowns.2m");
   TheoryText wrong_time = flow({{"m", "1"}}, {{"m", "1"}}, {{"y", "m"}});
   wrong_time.time = "tt";
   refused(wrong_time, "theory.flow.time");
