@@ -49,7 +49,7 @@ constexpr std::array<RecordSchema, 5> kSchemas{{
     "worst_point": {"type": "integer", "minimum": 0, "description": "index in points"},
     "largest_detectable_gap": {"type": ["number", "null"]},
     "resolution": {"type": "array",
-      "description": "relative errors of a series' theory that would not have come to AGREE, or would have come to DISAGREE, with probability 0.9; of the harder sign",
+      "description": "relative errors of a series' theory that would not have ended in AGREE, or would have ended in DISAGREE, with probability 0.9; of the harder sign",
       "items": {"type": "object", "required": ["series", "not_agree", "disagree", "lower", "higher", "coarsest_third", "parts"],
         "properties": {"series": {"type": "string"},
           "not_agree": {"type": ["number", "null"]}, "disagree": {"type": ["number", "null"]},
