@@ -887,7 +887,7 @@ double Evaluator::quadrature(const std::function<double(double)>& f,
   noise.end(scale);
   if (!good && close) {
     fail(c,
-         "quadrature does not converge: the integral of the absolute value has none, as beside a "
+         "quadrature does not converge: the integral of the absolute value has none, as next to a "
          "pole");
   }
   if (!good) {
