@@ -267,6 +267,7 @@ JsonRows from_columns(JsonValue& table, const std::string& source) {
                        "rows by their index (orient='index'); expected a list of objects: "
                        "DataFrame.to_json(FILE, orient='records')");
   }
+  rows.may_be_transposed = first.kind == JsonValue::Kind::object && are_digits(table.keys);
   return rows;
 }
 

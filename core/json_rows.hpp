@@ -11,6 +11,7 @@ namespace attica {
 struct JsonRows {
   std::vector<std::string> names;              ///< of the columns; none: a list of lists of numbers
   std::vector<std::vector<std::string>> rows;  ///< null is an empty field, NaN is "nan"
+  bool may_be_transposed = false;              ///< rows and columns are both named by numbers
 };
 
 /// @brief Reads a list of objects, an object a line, columns (each an object of rows or a list),

@@ -169,6 +169,29 @@ bool are_places(const std::vector<TableField>& fields) {
   });
 }
 
+/// A whole number that is written as one: 12, and not 12.0 or 1e3.
+bool is_written_whole(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// What a name may begin or end with that cannot be seen.
+std::string_view invisible_end(std::string_view name) {
+  struct Invisible {
+    std::string_view bytes;
+    std::string_view shown;
+  };
+  static constexpr auto kInvisible = std::to_array<Invisible>({{"\xC2\xA0", "U+00A0"},
+                                                               {"\xE2\x80\x8B", "U+200B"},
+                                                               {"\xE2\x80\x8E", "U+200E"},
+                                                               {"\xE2\x80\xAF", "U+202F"},
+                                                               {"\xE3\x80\x80", "U+3000"},
+                                                               {"\xEF\xBB\xBF", "U+FEFF"}});
+  for (const Invisible& one : kInvisible) {
+    if (name.starts_with(one.bytes) || name.ends_with(one.bytes)) return one.shown;
+  }
+  return {};
+}
+
 /// Whether fields are rising whole numbers, as names of columns may be and most rows are not.
 bool are_rising_integers(const std::vector<TableField>& fields) {
   double last = 0;
@@ -373,6 +396,8 @@ void TableReader::begin_text(TableNames names) {
                 : "a row of numbers; if it names columns, take it out"));
       }
     } else if (header_.empty() && names == TableNames::optional && are_rising_integers(row_)) {
+      first_written_whole_ = std::all_of(
+          row_.begin(), row_.end(), [](const TableField& f) { return is_written_whole(f.text); });
       whole_first_ = fmt::format(
           "{}:{}: the first line, {} to {}, was read as a row of numbers; if it names columns, "
           "take it out",
@@ -424,6 +449,12 @@ void TableReader::begin_json() {
   json_ = std::make_unique<Json>();
   json_->rows = read_json_rows(text_, source_);
   for (const std::string& name : json_->rows.names) header_.push_back({name, 1});
+  if (json_->rows.may_be_transposed) {
+    remarks_.push_back(fmt::format(
+        "{}: rows and columns both have numbers for names: read as DataFrame.to_json() writes "
+        "columns; of orient='index' it would be the transposed table (orient='values' is neither)",
+        source_));
+  }
   width_ = header_.empty() ? json_->rows.rows.front().size() : header_.size();
 }
 
@@ -469,6 +500,14 @@ void TableReader::check_header() {
                                 k == 0 ? "first" : ordinal(k + 1),
                                 layout.empty() ? unnamed_hint(k) : layout));
     }
+    if (const auto shown = invisible_end(field.text); !shown.empty()) {
+      throw refusal(header_line_,
+                    field.column,
+                    fmt::format("column '{}': its name begins or ends with a character that cannot "
+                                "be seen ({}); take it out",
+                                shown_field(field.text),
+                                shown));
+    }
     if (!names.insert(field.text).second) {
       throw refusal(
           header_line_,
@@ -486,6 +525,69 @@ void TableReader::check_header() {
   }
 }
 
+/// In rows without a header, 1,05 is two fields: the second one begins with a zero, as numbers do
+/// not.
+void TableReader::require_no_decimal_commas() {
+  if (separator_ != ',' || row_.size() % 2 != 0 || has_points_) return;
+  const TableField* leading = nullptr;
+  for (std::size_t k = 0; k < row_.size(); ++k) {
+    const std::string& text = row_[k].text;
+    const std::size_t sign = k % 2 == 0 && (text.starts_with('-') || text.starts_with('+')) ? 1 : 0;
+    if (!is_written_whole(std::string_view(text).substr(sign))) {
+      has_points_ = true;
+      return;
+    }
+    if (leading == nullptr && k % 2 == 1 && text.size() > 1 && text.front() == '0')
+      leading = &row_[k];
+  }
+  if (leading == nullptr) return;
+  throw refusal(line_,
+                leading->column,
+                fmt::format("'{}' behind a comma: decimals are written with a point (Excel: save "
+                            "as CSV with English number formats)",
+                            shown_field(leading->text)));
+}
+
+/// Between semicolons, as German and French spreadsheets write them, 1.000 may be a thousand.
+void TableReader::look_for_thousands() {
+  if (separator_ != ';' || json_) return;
+  thousands_.resize(row_.size());
+  for (std::size_t k = 0; k < row_.size(); ++k) {
+    Thousands& column = thousands_[k];
+    std::string_view text = row_[k].text;
+    if (!column.possible || is_missing(text)) continue;
+    if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+    constexpr std::size_t kGroup = 3;
+    const std::size_t point = std::min(text.find('.'), text.size());
+    const std::string_view group = text.substr(std::min(point + 1, text.size()));
+    const bool zero = text == "0";
+    column.possible = point <= kGroup && is_written_whole(text.substr(0, point)) &&
+                      (zero || text.front() != '0') &&
+                      (point == text.size() || (group.size() == kGroup && is_written_whole(group)));
+    if (column.possible && column.line == 0 && point < text.size()) {
+      column.line = line_;
+      column.text = row_[k].text;
+    }
+  }
+}
+
+void TableReader::remark_on_thousands() {
+  for (std::size_t k = 0; k < thousands_.size(); ++k) {
+    const Thousands& column = thousands_[k];
+    if (!column.possible || column.line == 0) continue;
+    remarks_.push_back(fmt::format(
+        "{}:{}: {} in {} was read as {}, a number with decimals; if the points separate thousands, "
+        "take them out",
+        source_,
+        column.line,
+        column.text,
+        header_.empty() ? fmt::format("column {}", k + 1)
+                        : fmt::format("column '{}'", shown_field(header_[k].text)),
+        *read_number(column.text)));
+  }
+  thousands_.clear();
+}
+
 bool TableReader::next() {
   if (json_) {
     if (json_->next == json_->rows.rows.size()) return false;
@@ -496,7 +598,10 @@ bool TableReader::next() {
   } else if (held_) {
     held_ = false;
   } else {
-    if (!next_record()) return false;
+    if (!next_record()) {
+      remark_on_thousands();
+      return false;
+    }
     blank_before_ = rows_ > 0 ? blank_ : 0;
     if (rows_ > 0 && blanks_ > 1) {
       throw refusal(blank_,
@@ -505,11 +610,16 @@ bool TableReader::next() {
                     "one table a file");
     }
     if (!whole_first_.empty() && rows_ > 0) {
-      if (std::none_of(row_.begin(), row_.end(), [](const TableField& f) {
-            const auto value = read_number(f.text);
-            return value && std::floor(*value) == *value;
-          }))
-        remarks_.push_back(whole_first_);
+      const bool fractions = std::none_of(row_.begin(), row_.end(), [](const TableField& f) {
+        const auto value = read_number(f.text);
+        return value && std::floor(*value) == *value;
+      });
+      // 10, 20, 30 above 85.0, 63.0, 51.0.
+      const bool written =
+          first_written_whole_ && std::none_of(row_.begin(), row_.end(), [](const TableField& f) {
+            return is_written_whole(f.text);
+          });
+      if (fractions || written) remarks_.push_back(whole_first_);
       whole_first_.clear();
     }
     if (header_.empty() && rows_ > 0 && remarked_ != 0 && remarks_.empty()) {
@@ -559,6 +669,8 @@ bool TableReader::next() {
       })) {
     throw refusal(line_, 1, "the header again: two tables in one file? Expected one table a file");
   }
+  if (header_.empty() && !json_) require_no_decimal_commas();
+  look_for_thousands();
   ++rows_;
   return true;
 }

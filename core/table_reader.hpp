@@ -8,7 +8,9 @@
 /// `#` are skipped; two blank lines between rows are refused (data blocks of gnuplot). Fields in
 /// double quotes may hold separators; "" in them is a quote. Above rows of numbers without a
 /// header, the comment line directly before them is the header if it has as many names
-/// (numpy.savetxt).
+/// (numpy.savetxt). What may mean something else is remarked upon: thousands separated by points in
+/// a table of semicolons, a first row that may be names. Without a header, decimal commas that show
+/// by a leading zero (`1,05`) are refused.
 ///
 /// JSON: a list of objects; an object a line; columns, each an object of rows (DataFrame.to_json())
 /// or a list; pandas' orient="split". A list of lists of numbers is a table without names.
@@ -74,6 +76,12 @@ class TableReader {
 
  private:
   struct Json;
+  /// Whether a column's points may separate thousands, and the first number that has one.
+  struct Thousands {
+    bool possible = true;
+    std::size_t line = 0;
+    std::string text = {};
+  };
 
   bool next_line(std::string_view& line);
   void split(std::string_view line, std::vector<TableField>& into) const;
@@ -82,6 +90,9 @@ class TableReader {
   void begin_json();
   void check_header();
   std::string unnamed_hint(std::size_t k) const;
+  void require_no_decimal_commas();
+  void look_for_thousands();
+  void remark_on_thousands();
   void take_comment(std::size_t fields);
 
   std::string source_;
@@ -92,15 +103,18 @@ class TableReader {
   std::size_t width_ = 0;
   std::string_view comment_;  ///< the last one before the first row
   std::size_t comment_line_ = 0;
-  std::size_t stated_line_ = 0;    ///< of "sep=;"
-  std::string_view first_line_;    ///< that is neither blank nor a comment
-  std::string_view names_;         ///< the comment that named the columns
-  std::size_t named_comment_ = 0;  ///< its line
-  std::string whole_first_;        ///< remark, if no row has whole numbers but the first
-  std::size_t blank_ = 0;          ///< a blank line after the row before
-  std::size_t blanks_ = 0;         ///< how many
-  std::size_t remarked_ = 0;       ///< a comment after the row before
-  bool held_ = false;              ///< the first row was read with the header
+  std::size_t stated_line_ = 0;       ///< of "sep=;"
+  std::string_view first_line_;       ///< that is neither blank nor a comment
+  std::string_view names_;            ///< the comment that named the columns
+  std::size_t named_comment_ = 0;     ///< its line
+  std::string whole_first_;           ///< remark, if no row has whole numbers but the first
+  bool first_written_whole_ = false;  ///< its numbers are written without points
+  std::vector<Thousands> thousands_;  ///< of every column
+  bool has_points_ = false;           ///< a row has a number that is written otherwise than 12
+  std::size_t blank_ = 0;             ///< a blank line after the row before
+  std::size_t blanks_ = 0;            ///< how many
+  std::size_t remarked_ = 0;          ///< a comment after the row before
+  bool held_ = false;                 ///< the first row was read with the header
   std::vector<TableField> header_;
   std::size_t header_line_ = 1;
   std::vector<TableField> row_;

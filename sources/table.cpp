@@ -426,7 +426,7 @@ class RowReader {
   std::uint64_t count(const Fields& fields, std::size_t k, std::size_t line) const {
     const double value = finite(fields, k, line);
     if (value < 0 || value > 0x1p53 || std::floor(value) != value) {
-      throw not_a_number(fields, k, line, "a whole number >= 0");
+      throw not_a_number(fields, k, line, "a whole number from 0 to 2^53");
     }
     return static_cast<std::uint64_t>(value);
   }
@@ -542,6 +542,7 @@ OutsideTable read_table(std::string_view text,
   TableReader reader(text, source, TableNames::required);
   RowReader rows(table, format, reader);
   while (reader.next()) rows.add(reader.row(), reader.line());
+  table.remarks.insert(table.remarks.end(), reader.remarks().begin(), reader.remarks().end());
   if (table.rows.empty()) {
     throw refusal(source, table.header_line, 1, "a header without rows, expected at least one");
   }

@@ -1,5 +1,7 @@
 #include "attica/app/figures/table_curves.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "attica/app/run/results.hpp"
@@ -21,6 +23,19 @@ TableData table_data(const std::string& bytes,
        .x_required = true,
        .columns = columns});
   result.remarks = table.remarks;
+  std::size_t missing = 0;
+  std::size_t first = 0;
+  for (const sources::TableRow& row : table.rows) {
+    if (std::isfinite(row.value)) continue;
+    if (missing++ == 0) first = row.line;
+  }
+  if (missing > 0) {
+    result.remarks.push_back(fmt::format("{}:{}: {} without a value{} left out",
+                                         shown,
+                                         first,
+                                         missing == 1 ? "a row" : fmt::format("{} rows", missing),
+                                         missing == 1 ? " is" : ", this is the first, are"));
+  }
   if (simulation) {
     Replicates replicates;
     replicates.add(

@@ -175,6 +175,7 @@ class Reader {
         read_blocks(content);
         break;
     }
+    leave_out_ends();
     if (records_.size() < 2) {
       throw refused(
           fmt::format("{} sequence{}{}, expected at least 2",
@@ -434,6 +435,17 @@ class Reader {
       insertions += inserted ? 1 : 0;
     }
     return insertions > 0 && insertions < length;
+  }
+
+  /// '*' behind every sequence is its end (a stop codon), and no site.
+  void leave_out_ends() {
+    const bool all = !records_.empty() && table_['*'] == kUnknown &&
+                     std::all_of(records_.begin(), records_.end(), [](const Record& r) {
+                       return r.letters.size() > 1 && r.letters.ends_with('*');
+                     });
+    if (!all) return;
+    for (Record& record : records_) record.letters.pop_back();
+    result_.warnings.emplace_back("the '*' at the end of every sequence was left out");
   }
 
   void leave_out_insertions(const Content& content) {

@@ -274,6 +274,52 @@ TEST_CASE("every reader: compressed data are read to their end, or refused", "[c
   }
 }
 
+TEST_CASE("tables: numbers that may mean something else are remarked upon, or refused",
+          "[core][readers]") {
+  const auto remarks = [](const std::string& text) {
+    TableReader reader(text, "file", TableNames::optional);
+    while (reader.next()) {
+    }
+    std::string all;
+    for (const std::string& remark : reader.remarks()) all += remark + "|";
+    return all;
+  };
+  // Thousands, as German spreadsheets write them, in a table or a matrix.
+  CHECK_THAT(remarks("x;value\n500;0.25\n1.000;0.5\n"),
+             Contains("file:3: 1.000 in column 'x' was read as 1") && !Contains("value"));
+  CHECK_THAT(remarks("-2.000;7\n12.500;8\n"), Contains("-2.000 in column 1 was read as -2"));
+  for (const char* decimals : {"x;value\n0.500;1\n1.000;2\n",  // no thousands begin with 0
+                               "x;value\n1.5;1\n1.000;2\n",
+                               "x;value\n1;2\n1000;3\n",
+                               "x,value\n1.000,2\n",
+                               "x\tvalue\n1.000\t2\n"}) {
+    INFO(decimals);
+    CHECK(remarks(decimals).empty());
+  }
+  // Decimal commas in a matrix without a header show by their zeros alone.
+  for (const char* commas : {"1,05\n2,50\n", "12,5\n-3,05\n", "1,5,2,05\n"}) {
+    INFO(commas);
+    CHECK_THROWS_WITH(remarks(commas), Contains("decimals are written with a point"));
+  }
+  for (const char* whole : {"1,0\n2,10\n", "1,0.5\n2,05\n", "a,b\n1,05\n", "1,05,2\n2,1,1\n"}) {
+    INFO(whole);
+    CHECK_NOTHROW(remarks(whole));
+  }
+  // Names of columns that are numbers, above rows that are written otherwise.
+  CHECK_THAT(remarks("10,20,30\n85.0,63.0,51.0\n"), Contains("was read as a row of numbers"));
+  CHECK(remarks("10,20,30\n85,63,51\n").empty());
+  CHECK(remarks("1.0,2.0,3.0\n85.0,63.0,51.0\n").empty());
+  // pandas' orient="columns" and orient="index" of an array look alike.
+  CHECK_THAT(remarks(R"({"0": {"0": 1, "1": 2}, "1": {"0": 3, "1": 4}})"), Contains("transposed"));
+  CHECK(remarks(R"({"x": {"0": 1, "1": 2}, "y": {"0": 3, "1": 4}})").empty());
+  CHECK(remarks(R"({"0": [1, 2], "1": [3, 4]})").empty());
+  // What cannot be seen is no part of a name.
+  for (const char* name : {"x\xC2\xA0", "\xE2\x80\x8Bx", "x\xEF\xBB\xBF"}) {
+    CHECK_THROWS_WITH(remarks(std::string("value,") + name + "\n1,2\n"),
+                      Contains("a character that cannot be seen (U+"));
+  }
+}
+
 TEST_CASE("without_compression: the name that an ending was added to", "[core][readers]") {
   CHECK(without_compression("a.a3m.gz") == "a.a3m");
   CHECK(without_compression("a.A3M.XZ") == "a.A3M");

@@ -276,6 +276,15 @@ TEST_CASE("read_alignment: warns of letters that may mean something else", "[cor
   CHECK(warnings(">a\nACDEF\n>b\nAC..F\n", kAminoAcids).empty());
 }
 
+TEST_CASE("read_alignment: the end marks of all sequences are no site", "[core]") {
+  const Alignment ended = read(">a\nAC-Y*\n>b\nDD--*\n");
+  CHECK(ended.sequences == read(">a\nAC-Y\n>b\nDD--\n").sequences);
+  REQUIRE(ended.warnings.size() == 1);
+  CHECK_THAT(ended.warnings[0], Contains("end of every sequence"));
+  CHECK(read(">a\nAC-*\n>b\nDD--\n").sequences.cols() == 4);
+  CHECK(read("AC*\nCA*\n", "-AC*").sequences.cols() == 3);
+}
+
 TEST_CASE("read_alignment: an alphabet without a gap reads none", "[core]") {
   const std::string gaps = ">a\nACGU\n>b\nA-GU\n";
   CHECK_THROWS_WITH(read(gaps, "ACGU"),
