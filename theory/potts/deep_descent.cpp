@@ -378,9 +378,9 @@ MatrixXd DeepPopulation::gradient_covariance(const DeepLayers& layers) const {
 namespace {
 
 /// Covariance and mean of the deviations from the descent.
-class Deviations {
+class ModeDeviations {
  public:
-  Deviations(const DeepPopulation& population, double batch, Index size)
+  ModeDeviations(const DeepPopulation& population, double batch, Index size)
       : population_(population),
         batch_(batch),
         covariance_(MatrixXd::Zero(size, size)),
@@ -470,7 +470,7 @@ class Deviations {
 std::vector<NoisyValue> displacements(const VectorXd& moved,
                                       Index sites,
                                       Index colours,
-                                      const Deviations& deviations) {
+                                      const ModeDeviations& deviations) {
   std::vector<NoisyValue> all;
   for (Index at = 0; at < moved.size(); at += layer_size(sites, colours)) {
     NoisyValue& msd = all.emplace_back();
@@ -501,7 +501,7 @@ std::vector<DeepDescentRecord> deep_descent(const DeepPopulation& population,
   require(!plan.recorded.empty(), "recorded", 0, "at least one step");
   const VectorXd start = packed_layers(plan.start);
   VectorXd x = start;
-  Deviations deviations(population, plan.batch, x.size());
+  ModeDeviations deviations(population, plan.batch, x.size());
   std::vector<DeepDescentRecord> records;
   VectorXd corner = x;  // of the path, at the step since which deviations have not advanced
   VectorXd last = x;    // at the step before this one
