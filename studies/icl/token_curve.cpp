@@ -100,9 +100,10 @@ class TokenCurve : public PointwiseExperiment {
       if (!equiangular_) scatter.into(result);
     }
     for (const auto& [normalisation, beta] : exact_) {
-      const std::vector<double> rho = at_point({{"beta", beta}}, [&] {
-        return overlap_curve({tokens_, beta, normalisation}, 0, times);
-      });
+      // clang 14 captures no structured bindings.
+      const TokenDynamics dynamics{tokens_, beta, normalisation};
+      const std::vector<double> rho =
+          at_point({{"beta", beta}}, [&] { return overlap_curve(dynamics, 0, times); });
       Curves curve = exact_curve(normalisation, beta);
       for (std::size_t k = 0; k < times.size(); ++k) curve.add(times[k], {rho[k]});
       curve.into(result);
