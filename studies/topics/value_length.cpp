@@ -50,8 +50,10 @@ class Length : public PointwiseExperiment {
     for (const double n : line_through(as_reals(lengths_), 60, AxisScale::log, grid)) {
       lengths.push_back(std::llround(n));
     }
-    for (const auto& [prior, of_prior] : priors_) {
-      const auto& settings = of_prior;
+    for (const auto& of_prior : priors_) {
+      // clang 14 captures no structured bindings.
+      const auto& prior = of_prior.first;
+      const auto& settings = of_prior.second;
       const CommutantAlgebra algebra(settings.vocabulary);
       const auto optimum = [&](std::int64_t n) -> Commutant {
         return at_point({{"prior", prior}, {"length", static_cast<double>(n)}}, [&] {
