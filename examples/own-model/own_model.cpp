@@ -46,7 +46,7 @@ const Study kStudy = {
     .parameters = {integer_parameter("sim.batch", 16, "samples in a batch"),
                    real_parameter("sim.eta", 0.1, "learning rate", kLearningRate),
                    steps_parameter({1, 3, 10, 30, 100, 300}),
-                   replicates_parameter(400, "training runs")},
+                   replicates_parameter(4000, "training runs")},
     .series = {{"loss", "L", "loss on all inputs"}},
     .presets = {{"quick", "the defaults", {}}},
     .make = experiment,
