@@ -258,8 +258,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
     const Point point = {{"a", a}};
     const ObservedCurve* e = observed.curve("e_end", point);
     if (e == nullptr) continue;
-    for (std::size_t k = 0; k < e->mean.x.size(); ++k) {
-      const double omega = e->mean.x[k];
+    for (const double omega : e->mean.x) {
       if (predicted_at(observed, "decided", point, omega).value_or(0) != 1) continue;
       const auto e_end = predicted_at(observed, "e_end", point, omega);
       const auto m_end = predicted_at(observed, "m_end", point, omega);
