@@ -308,10 +308,11 @@ Json parameters_object(const CheckedConfiguration& configuration) {
 Json theory_object(const Work& work, const TheoryRecord& theory) {
   Json series = Json::array();
   for (const Prediction& p : theory.predictions) series.push_back(to_json(p));
-  return {{"study", work.configuration.study->name},
-          {"parameters", parameters_object(work.configuration)},
-          {"series", std::move(series)},
-          {"diagnostics", to_json(theory.diagnostics)}};
+  return versioned("predictions",
+                   {{"study", work.configuration.study->name},
+                    {"parameters", parameters_object(work.configuration)},
+                    {"series", std::move(series)},
+                    {"diagnostics", to_json(theory.diagnostics)}});
 }
 
 std::string PieceOfRun::stem() const {

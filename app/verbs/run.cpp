@@ -218,7 +218,7 @@ int theory_verb(const Options& options, const Registry& registry) {
                 fmt::format("study '{}' has no theory to print", work.configuration.study->name));
   }
   if (options.json) {
-    print("predictions", theory_object(work, theory));
+    put("{}\n", dump(theory_object(work, theory), 2));
   } else {
     put("{}", results_csv(work.configuration.study->name, theory.predictions, nullptr));
   }
