@@ -106,8 +106,8 @@ struct TextTheory::Compiled {
   bool exact = true;   ///< nothing but arithmetic: no second evaluation is needed
   bool halves = true;  ///< values differ at half the effort
 
-  Compiled(const TheoryText& t, const std::vector<std::string>& s, const Effort& e)
-      : text(t), scalars(s), effort(e) {
+  Compiled(TheoryText t, std::vector<std::string> s, const Effort& e)
+      : text(std::move(t)), scalars(std::move(s)), effort(e) {
     for (const std::string& name : scalars) {
       if (name != moving_time())
         scalar_slots.push_back(sheet.scalar(name));
