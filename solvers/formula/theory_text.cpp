@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "attica/core/error.hpp"
 #include "attica/core/words.hpp"
