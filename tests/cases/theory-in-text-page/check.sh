@@ -10,7 +10,7 @@ for block in re.findall(r"```(?:toml|python)\n(.*?)```", text, re.S):
     name = re.match(r"# (magnet\.\w+)\n", block)
     if name:
         open(name[1], "w").write(block)
-script, printed = re.search(r"```python\n(import attica\n.*?)```\n\n((?:    .*\n)+)", text, re.S).groups()
+script, printed = re.search(r"```python\n(import attica\n.*?)```\n\n((?:    [^\n]*\n)+)", text, re.S).groups()
 open("page.py", "w").write(script)
 open("page.txt", "w").write(re.sub(r"(?m)^    ", "", printed))
 values = re.search(r"prints m = ([\d.]+) at beta = 1\.3, ([\d.]+) at 1\.5\s+and ([\d.]+) at 2", text)
