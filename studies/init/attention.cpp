@@ -150,19 +150,19 @@ class Attention : public PointwiseExperiment {
     head.random_tokens = sphere;
     if (sphere) head.rows.sphere = static_cast<double>(layer_.dimension);
     const RowMoments row = finite_row(head);
-    const auto told = [&](double value, double order, bool exact) {
+    const auto predicted = [&](double value, double order, bool exact) {
       const auto d = static_cast<double>(layer_.dimension);
       return PredictedValue(value, layer_.random_tokens && !exact ? order / d * value : 0);
     };
     // Random tokens that a row attends to are alike: they overlap by z_j z_l / d along W_Kᵀ q.
     const double alike =
         layer_.random_tokens ? row.aligned / static_cast<double>(layer_.dimension) : 0;
-    return {.attention = {told(row.participation, 8, sphere),
-                          told(shared, 10, false),
-                          told(row.entropy, 10, sphere),
-                          told(row.largest, 10, sphere),
-                          told(row.jacobian(), 10, sphere)},
-            .output = told(row.participation + alike, 10, sphere)};
+    return {.attention = {predicted(row.participation, 8, sphere),
+                          predicted(shared, 10, false),
+                          predicted(row.entropy, 10, sphere),
+                          predicted(row.largest, 10, sphere),
+                          predicted(row.jacobian(), 10, sphere)},
+            .output = predicted(row.participation + alike, 10, sphere)};
   }
 
   std::vector<double> betas_;

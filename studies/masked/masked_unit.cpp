@@ -6,6 +6,7 @@
 
 #include "attica/core/parallel.hpp"
 #include "attica/sim/masked/ridge.hpp"
+#include "attica/studies/masked/model.hpp"
 
 namespace attica {
 
@@ -91,21 +92,59 @@ bool MaskedUnit::reached(std::optional<Index> number, double alpha, double d) co
   return !number || (d >= kLeast && (*number > 1 || alpha * squares >= 1));
 }
 
+UnitExperiment::UnitExperiment(Configuration& c)
+    : unit_(c),
+      d_(static_cast<double>(c.integer("model.dimension"))),
+      sizes_(masked_sizes(with_distinct_ratios(c, d_))) {
+  if (unit_.noise.law == NoiseLaw::groups) require_halves(c);
+  warnings_ = rounded_ratios(c, sizes_);
+}
+
+void UnitExperiment::require_simulable() const {
+  require_distinct_samples(sizes_);
+  for (const auto number : unit_.masks)
+    unit_.require_memory(d_, sizes_[sizes_.count() - 1], number);
+}
+
+double UnitExperiment::flops(std::size_t point) const {
+  double all = 0;
+  for (const auto number : unit_.masks)
+    all += training_flops(d_, static_cast<double>(sizes_[point]), unit_.objective(number));
+  return all;
+}
+
+SpikedSamples UnitExperiment::drawn(const Replicate& replicate) const {
+  return unit_.drawn(replicate, d_, sizes_[replicate.point()]);
+}
+
+Outcome UnitExperiment::trained(
+    const Replicate& replicate,
+    const SpikedSamples& samples,
+    const std::function<void(
+        std::optional<Index>, const TrainedUnit&, const UnitMeasures&, Outcome&)>& record) const {
+  Outcome outcome;
+  for (const auto number : unit_.masks) {
+    const TrainedUnit unit = train_unit(samples, unit_.objective(number), replicate.address());
+    // A replicate says in its status what its values do not.
+    if (outcome.status == "finished") outcome.status = unit.status();
+    record(number, unit, measured(samples.source, unit.w, unit_.rho), outcome);
+  }
+  return outcome;
+}
+
 const std::vector<std::string>& unit_series() {
   static const std::vector<std::string> all = {
       "weight_norm", "noise_norm", "train_loss", "cosine", "overlap", "test_loss", "accuracy"};
   return all;
 }
 
-std::vector<PredictedValue> with_allowances(const ResamplingPoint& p,
-                                            double distance,
-                                            double d,
-                                            bool reached) {
+std::vector<PredictedValue> with_allowances(
+    const ResamplingPoint& p, double distance, double d, bool reached, double edge) {
   const bool below = distance <= 0.77;
   const bool norms = reached && (below || distance >= 1.3);
   const bool cosines = reached && distance >= kWellAbove;
   // The branch M = 0 is marginal: its corrections fall as d^(-2/3).
-  const double edge = 0.02 + 3 * std::pow(d, -2.0 / 3);
+  edge += 3 * std::pow(d, -2.0 / 3);
   const double scale = (distance < 1.6 ? 2 : 1) / d;
   const auto norm = [&](double y, double above) {
     return PredictedValue(y, std::abs(y) * (below ? edge : above * scale), norms);

@@ -2,11 +2,13 @@
 /// @file
 /// @brief What the studies of one masked unit share: data, masks, theory and training at an α.
 
+#include <functional>
 #include <optional>
 #include <vector>
 
 #include "attica/sim/masked/resampling.hpp"
 #include "attica/studies/kit.hpp"
+#include "attica/studies/sample_ratios.hpp"
 #include "attica/theory/masked/resampling.hpp"
 
 namespace attica {
@@ -41,13 +43,39 @@ struct MaskedUnit {
 /// Times the threshold: from where on cosines are compared.
 inline constexpr double kWellAbove = 3;
 
+/// @brief A study of units against α: the training of a replicate with every number of masks.
+class UnitExperiment : public PointwiseExperiment {
+ public:
+  explicit UnitExperiment(Configuration& c);
+
+  void require_simulable() const override;
+  std::size_t points() const override { return sizes_.count(); }
+
+ protected:
+  double flops(std::size_t point) const override;
+  SpikedSamples drawn(const Replicate& replicate) const;
+  /// @brief Trains on the samples with each number of masks. @param record puts down what is seen
+  Outcome trained(const Replicate& replicate,
+                  const SpikedSamples& samples,
+                  const std::function<void(std::optional<Eigen::Index> number,
+                                           const TrainedUnit& unit,
+                                           const UnitMeasures& measures,
+                                           Outcome& outcome)>& record) const;
+
+  MaskedUnit unit_;
+  double d_;
+  SampleSizes sizes_;
+};
+
 /// @brief Norms, losses and cosines of a point in the order of `unit_series()`, with what finite
 /// size may change (measured: docs/masked-resampling.md).
-/// @param distance α/α_c
+/// @param distance α/α_c @param edge relative, of norms and losses below the threshold, besides
+/// 3 d^(-2/3)
 std::vector<PredictedValue> with_allowances(const ResamplingPoint& point,
                                             double distance,
                                             double dimension,
-                                            bool reached);
+                                            bool reached,
+                                            double edge = 0.02);
 const std::vector<std::string>& unit_series();
 /// @brief The same of a trained unit.
 std::vector<double> unit_values(const UnitMeasures& measures, const TrainedUnit& unit);

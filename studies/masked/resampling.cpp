@@ -21,25 +21,12 @@ using Eigen::Index;
 const std::vector<std::string> kEigenvectors = {"pca", "hollow", "correlation_right"};
 
 /// Against α.
-class Resampling : public PointwiseExperiment {
+class Resampling : public UnitExperiment {
  public:
   explicit Resampling(Configuration& c)
-      : unit_(c),
-        d_(static_cast<double>(c.integer("model.dimension"))),
-        sizes_(masked_sizes(with_distinct_ratios(c, d_))),
+      : UnitExperiment(c),
         eigenvectors_(c.flag("sim.eigenvectors")),
-        thresholds_([this] { return unit_.thresholds(); }) {
-    if (unit_.noise.law == NoiseLaw::groups) require_halves(c);
-    warnings_ = rounded_ratios(c, sizes_);
-  }
-
-  void require_simulable() const override {
-    require_distinct_samples(sizes_);
-    for (const auto number : unit_.masks) {
-      unit_.require_memory(d_, sizes_[sizes_.count() - 1], number);
-    }
-  }
-  std::size_t points() const override { return sizes_.count(); }
+        thresholds_([this] { return unit_.thresholds(); }) {}
 
   TheoryResult theory(TheoryGrid grid) const override {
     constexpr int kParts = 12;
@@ -64,29 +51,21 @@ class Resampling : public PointwiseExperiment {
 
  protected:
   double flops(std::size_t point) const override {
-    double all = eigenvectors_ ? 3 * eigenpair_flops(d_) : 0;
-    for (const auto number : unit_.masks)
-      all += training_flops(d_, static_cast<double>(sizes_[point]), unit_.objective(number));
-    return all;
+    return (eigenvectors_ ? 3 * eigenpair_flops(d_) : 0) + UnitExperiment::flops(point);
   }
 
   Outcome run(const Replicate& replicate) const override {
     const double alpha = sizes_.alpha(replicate.point());
-    const SpikedSamples samples = unit_.drawn(replicate, d_, sizes_[replicate.point()]);
-    Outcome outcome;
-    for (const auto number : unit_.masks) {
-      const TrainedUnit unit = train_unit(samples, unit_.objective(number), replicate.address());
-      // A replicate says in its status what its values do not.
-      if (outcome.status == "finished") outcome.status = unit.status();
-      const UnitMeasures m = measured(samples.source, unit.w, unit_.rho);
-      Curves(MaskedUnit::point(number), "alpha", unit_series())
-          .add(alpha, unit_values(m, unit))
-          .into(outcome);
-      const std::vector<double> spread = {unit.participation()};
-      Curves(MaskedUnit::point(number), "alpha", {"participation"})
-          .add(alpha, spread)
-          .into(outcome);
-    }
+    const SpikedSamples samples = drawn(replicate);
+    Outcome outcome =
+        trained(replicate,
+                samples,
+                [&](auto number, const TrainedUnit& unit, const UnitMeasures& m, Outcome& seen) {
+                  const Point point = MaskedUnit::point(number);
+                  Curves(point, "alpha", unit_series()).add(alpha, unit_values(m, unit)).into(seen);
+                  const std::vector<double> spread = {unit.participation()};
+                  Curves(point, "alpha", {"participation"}).add(alpha, spread).into(seen);
+                });
     if (eigenvectors_) {
       Curves({}, "alpha", kEigenvectors).add(alpha, eigenvector_overlaps(samples)).into(outcome);
     }
@@ -108,9 +87,6 @@ class Resampling : public PointwiseExperiment {
     curves.into(result);
   }
 
-  MaskedUnit unit_;
-  double d_;
-  SampleSizes sizes_;
   bool eigenvectors_;
   Lazy<std::vector<double>> thresholds_;
 };

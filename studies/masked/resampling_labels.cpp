@@ -11,26 +11,13 @@ namespace {
 using Eigen::Index;
 
 /// Against the number of labels, for every number of masks and α.
-class Labels : public PointwiseExperiment {
+class Labels : public UnitExperiment {
  public:
   explicit Labels(Configuration& c)
-      : unit_(c),
-        d_(static_cast<double>(c.integer("model.dimension"))),
-        sizes_(masked_sizes(with_distinct_ratios(c, d_))),
+      : UnitExperiment(c),
         labels_(ascending(c.integers("sweep.labels"))),
         data_sets_(c.integer("sim.data_sets")),
-        thresholds_([this] { return unit_.thresholds(); }) {
-    if (unit_.noise.law == NoiseLaw::groups) require_halves(c);
-    warnings_ = rounded_ratios(c, sizes_);
-  }
-
-  void require_simulable() const override {
-    require_distinct_samples(sizes_);
-    for (const auto number : unit_.masks) {
-      unit_.require_memory(d_, sizes_[sizes_.count() - 1], number);
-    }
-  }
-  std::size_t points() const override { return sizes_.count(); }
+        thresholds_([this] { return unit_.thresholds(); }) {}
 
   TheoryResult theory(TheoryGrid grid) const override {
     TheoryResult result;
@@ -53,29 +40,19 @@ class Labels : public PointwiseExperiment {
   }
 
  protected:
-  double flops(std::size_t point) const override {
-    double all = 0;
-    for (const auto number : unit_.masks)
-      all += training_flops(d_, static_cast<double>(sizes_[point]), unit_.objective(number));
-    return all;
-  }
-
   Outcome run(const Replicate& replicate) const override {
     const double alpha = sizes_.alpha(replicate.point());
-    const SpikedSamples samples = unit_.drawn(replicate, d_, sizes_[replicate.point()]);
     RandomStream fresh = replicate.stream(StreamId::test_data);
-    Outcome outcome;
-    for (const auto number : unit_.masks) {
-      const TrainedUnit unit = train_unit(samples, unit_.objective(number), replicate.address());
-      if (outcome.status == "finished") outcome.status = unit.status();
-      const UnitMeasures m = measured(samples.source, unit.w, unit_.rho);
-      Curves few = labelled(number, alpha);
-      for (const std::int64_t n : labels_) {
-        few.add(static_cast<double>(n), {labelled_accuracy(m, unit_.beta, n, data_sets_, fresh)});
-      }
-      few.into(outcome);
-    }
-    return outcome;
+    return trained(replicate,
+                   drawn(replicate),
+                   [&](auto number, const TrainedUnit&, const UnitMeasures& m, Outcome& seen) {
+                     Curves few = labelled(number, alpha);
+                     for (const std::int64_t n : labels_) {
+                       few.add(static_cast<double>(n),
+                               {labelled_accuracy(m, unit_.beta, n, data_sets_, fresh)});
+                     }
+                     few.into(seen);
+                   });
   }
 
  private:
@@ -83,9 +60,6 @@ class Labels : public PointwiseExperiment {
     return {joined(MaskedUnit::point(number), {{"alpha", alpha}}), "labels", {"label_accuracy"}};
   }
 
-  MaskedUnit unit_;
-  double d_;
-  SampleSizes sizes_;
   std::vector<std::int64_t> labels_;
   std::int64_t data_sets_;
   Lazy<std::vector<double>> thresholds_;
