@@ -2,6 +2,8 @@
 /// @brief Study init-propagation: how alike tokens become on their way through the blocks of a
 /// transformer with Gaussian weights.
 
+#include <fmt/format.h>
+
 #include "attica/studies/init/model.hpp"
 
 namespace attica::init_propagation {
