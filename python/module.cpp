@@ -105,7 +105,7 @@ Point as_point(const py::dict& coordinates) {
 
 py::list list_of_studies() {
   py::list list;
-  for (const Study& study : studies()) {
+  for (const Study& study : built_in()) {
     list.append(as_python({{"name", study.name},
                            {"question", study.question},
                            {"approximation", study.approximation},
@@ -118,7 +118,7 @@ py::list list_of_studies() {
 py::list parameters(const std::string& target) {
   // Study `own`, and any with bounds, belongs to its configuration.
   const app::CheckedConfiguration configuration =
-      app::read_configuration({.target = target, .preset = {}, .overrides = {}}, studies());
+      app::read_configuration({.target = target, .preset = {}, .overrides = {}}, built_in());
   const Study& study = *configuration.study;
   constexpr std::array kTypes{"real", "integer", "flag", "text", "file"};
   py::list list;
@@ -143,7 +143,7 @@ app::Work requested_work(const std::string& target,
   std::vector<app::Override> overrides;
   for (const auto& [shown, assignment] : assignments) overrides.push_back({shown, assignment});
   return app::prepare(app::read_configuration(
-      {.target = target, .preset = preset, .overrides = overrides}, studies()));
+      {.target = target, .preset = preset, .overrides = overrides}, built_in()));
 }
 
 py::dict theory(const std::string& target,
@@ -250,7 +250,7 @@ int program(std::vector<std::string> arguments) {
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
   const py::gil_scoped_release unlocked;
-  return app::program(static_cast<int>(arguments.size()), pointers.data(), studies());
+  return app::program(static_cast<int>(arguments.size()), pointers.data(), built_in());
 }
 
 /// Flags of a verb's options; none if there is no such verb.

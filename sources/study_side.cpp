@@ -12,13 +12,12 @@
 #include "attica/core/matching.hpp"
 #include "attica/sources/keys.hpp"
 #include "attica/sources/side.hpp"
+#include "attica/studies/registry.hpp"
 
 namespace attica::sources {
 
 const Study* named_study(const std::string& key, const std::string& name) {
-  for (const Study& study : studies()) {
-    if (study.name == name) return &study;
-  }
+  if (const Study* study = built_in().find(name)) return study;
   throw invalid_parameter(key, name, "the name of a built-in study; `attica list` shows them");
 }
 

@@ -644,23 +644,26 @@ Study with_description(Study study, const std::string& text, const std::string& 
 
 namespace {
 
-/// The name that a card gives itself above its tables; empty: none.
-std::string_view own_name(std::string_view text) {
-  constexpr std::string_view kKey = "name = \"";
+/// A text of one line that a card has above its tables; empty: none, or one with an escape.
+/// @param key with what follows it, as `name = "`
+std::string_view line_of(std::string_view text, std::string_view key) {
   while (!text.empty() && text.front() != '[') {
     const std::string_view line = text.substr(0, text.find('\n'));
-    if (line.starts_with(kKey)) return line.substr(kKey.size(), line.rfind('"') - kKey.size());
+    if (line.starts_with(key)) {
+      const std::string_view value = line.substr(key.size(), line.rfind('"') - key.size());
+      return value.find_first_of("\"\\") == std::string_view::npos ? value : std::string_view();
+    }
     text.remove_prefix(std::min(text.size(), line.size() + 1));
   }
   return {};
 }
 
 /// The embedded card of a study; null if there is none.
-const EmbeddedCard* card_of(const std::string& study) {
+const EmbeddedCard* card_of(std::string_view study) {
   static const std::map<std::string, const EmbeddedCard*, std::less<>> all = [] {
     std::map<std::string, const EmbeddedCard*, std::less<>> cards;
     for (const EmbeddedCard& card : embedded_cards()) {
-      const std::string_view name = own_name(card.text);
+      const std::string_view name = line_of(card.text, "name = \"");
       cards.emplace(name.empty() ? name_from(std::string(card.path)) : std::string(name), &card);
     }
     return cards;
@@ -696,6 +699,11 @@ Study described(Study code) {
   } catch (const Error& error) {
     throw std::logic_error(error.what());
   }
+}
+
+std::string_view embedded_question(std::string_view study) {
+  const EmbeddedCard* card = card_of(study);
+  return card == nullptr ? std::string_view() : line_of(card->text, "question = \"");
 }
 
 std::map<std::string, ExpectedPoints> expected_points(const std::string& study) {

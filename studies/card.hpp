@@ -41,4 +41,8 @@ Study read_card(const std::string& text,
 /// @throws std::logic_error if there is no such card, or one with mistakes
 Study described(Study code);
 
+/// @brief The question of a study's embedded card, without reading the rest of the card; empty if
+/// it has none of one line.
+std::string_view embedded_question(std::string_view study);
+
 }  // namespace attica

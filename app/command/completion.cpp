@@ -21,7 +21,7 @@ std::vector<std::string> words_after(const Verb& verb, const Registry& registry)
   for (const Target& target : targets_of(verb)) {
     words.insert(words.end(), target.words.begin(), target.words.end());
     if (!target.takes_studies()) continue;
-    for (const Study& study : registry) words.push_back(study.name);
+    for (std::size_t k = 0; k < registry.size(); ++k) words.emplace_back(registry.name(k));
   }
   return words;
 }

@@ -62,7 +62,8 @@ int man_verb(const Options&, const Registry& registry) {
       put(".PP\n.EX\n{}\n.EE\n", roff(std::string(example)));
   }
   put(".SH STUDIES\n");
-  for (const Study& study : registry) entry(study.name, study.question);
+  for (std::size_t k = 0; k < registry.size(); ++k)
+    entry(std::string(registry.name(k)), std::string(registry.question(k)));
   put(".SH EXIT STATUS\n");
   for (const auto& [code, meaning] : kExitCodes) entry(fmt::format("{}", code), meaning);
   return kExitDone;

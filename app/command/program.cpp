@@ -152,11 +152,8 @@ int report(const Error& error, const std::string& verb = {}) {
 }
 
 /// Parses, and carries out the verb.
-int parse_and_run(int argc,
-                  char** argv,
-                  CLI::App& parser,
-                  const Options& options,
-                  const std::vector<Study>& registry) {
+int parse_and_run(
+    int argc, char** argv, CLI::App& parser, const Options& options, const Registry& registry) {
   int code = kExitUsage;
   bool parsed = true;
   try {
@@ -185,7 +182,7 @@ int parse_and_run(int argc,
 
 }  // namespace
 
-int program(int argc, char** argv, const std::vector<Study>& registry) {
+int program(int argc, char** argv, const Registry& registry) {
   open_standard_streams();
   Options options;
   options.command_line.assign(argv, argv + argc);
@@ -212,11 +209,10 @@ int program(int argc, char** argv, const std::vector<Study>& registry) {
                                     : fmt::format("did you mean '{}'?", near)));
   }
   try {
+    if (&registry == &built_in()) return parse_and_run(argc, argv, *parser, options, registry);
     std::vector<Study> current;  // studies compiled elsewhere may have the names before 0.9
-    if (&registry != &studies()) {
-      for (const Study& study : registry) current.push_back(with_current_names(study));
-    }
-    return parse_and_run(argc, argv, *parser, options, current.empty() ? registry : current);
+    for (const Study& study : registry) current.push_back(with_current_names(study));
+    return parse_and_run(argc, argv, *parser, options, current);
   } catch (const Error& error) {
     const auto chosen = parser->get_subcommands();
     return report(error, chosen.empty() ? "" : chosen.front()->get_name());

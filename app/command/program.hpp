@@ -4,12 +4,12 @@
 
 #include <vector>
 
-#include "attica/studies/study.hpp"
+#include "attica/studies/registry.hpp"
 
 namespace attica::app {
 
 /// @brief Runs the program with these studies and returns its exit code. A program of your own with
 /// studies of your own is `return attica::app::program(argc, argv, my_studies);`.
-int program(int argc, char** argv, const std::vector<Study>& registry);
+int program(int argc, char** argv, const Registry& registry);
 
 }  // namespace attica::app

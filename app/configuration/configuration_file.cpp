@@ -742,13 +742,11 @@ std::string left_out() {
       fmt::join(absent_families(), ", "));
 }
 
-const Study& find_study(const std::string& name, const std::vector<Study>& registry) {
+const Study& find_study(const std::string& name, const Registry& registry) {
   if (name == study_of_sides().name) return study_of_sides();
+  if (const Study* study = registry.find(name)) return *study;
   std::vector<std::string> names;
-  for (const Study& study : registry) {
-    if (study.name == name) return study;
-    names.push_back(study.name);
-  }
+  for (std::size_t k = 0; k < registry.size(); ++k) names.emplace_back(registry.name(k));
   const std::string near = nearest(name, names);
   throw Error(ErrorKind::input,
               fmt::format("unknown study '{}'; {}{}",
@@ -759,7 +757,7 @@ const Study& find_study(const std::string& name, const std::vector<Study>& regis
 }
 
 CheckedConfiguration read_configuration(const ConfigurationRequest& request,
-                                        const std::vector<Study>& registry) {
+                                        const Registry& registry) {
   CheckedConfiguration result;
   toml::table document;
   std::string source;

@@ -12,6 +12,7 @@
 #include "attica/core/error.hpp"
 #include "attica/core/words.hpp"
 #include "attica/studies/expected_points.hpp"
+#include "attica/studies/registry.hpp"
 #include "attica/studies/study.hpp"
 #include "attica/studies/toml_value.hpp"
 
@@ -68,7 +69,7 @@ std::vector<Parameter> all_parameters(const Study& study);
 /// `file.toml:14:1: error: unknown key 'replicate' in [sim]; did you mean 'replicates'?`.
 /// @throws Error of kind input
 CheckedConfiguration read_configuration(const ConfigurationRequest& request,
-                                        const std::vector<Study>& registry);
+                                        const Registry& registry);
 
 /// @brief The configuration of a study that its entries define, without a document.
 /// @param entries flat dotted keys that the study takes, in the order of their parameters
@@ -83,7 +84,7 @@ std::string left_out();
 
 /// @brief The study of that name.
 /// @throws Error of kind input with the nearest name, and the families that are left out
-const Study& find_study(const std::string& name, const std::vector<Study>& registry);
+const Study& find_study(const std::string& name, const Registry& registry);
 /// @throws Error of kind input that names the study's presets
 const Preset& find_preset(const Study& study, const std::string& name);
 

@@ -232,7 +232,8 @@ std::vector<std::string> unfinished_siblings(const fs::path& path,
       const RunRecord run = read_run(entry.path());
       if (run.complete || run.study != work.configuration.study->name) continue;
       const Json now = parameters_object(work.configuration);
-      const Json then = parameters_object(recorded_configuration(run, {*work.configuration.study}));
+      const Json then = parameters_object(
+          recorded_configuration(run, std::vector<Study>{*work.configuration.study}));
       std::vector<std::string> keys;
       for (const auto& [key, value] : now.items()) {
         if (key != "sim.replicates" && (!then.contains(key) || then[key] != value))

@@ -81,8 +81,8 @@ std::vector<Claim> all_claims(const Registry& registry) {
   std::vector<Claim> claims;
   for (const Answer& answer : answers()) {
     Claim claim{.answer = &answer};
-    const auto study = std::ranges::find(registry, answer.study, &Study::name);
-    if (study == registry.end()) {
+    const Study* study = registry.find(answer.study);
+    if (study == nullptr) {
       if (!answer.study.empty()) continue;  // of a family that was not built
     } else {
       claim.verdict = expected_verdict(*study, answer.run);

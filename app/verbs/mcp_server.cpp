@@ -177,8 +177,7 @@ void McpServer::require_inside(const std::string& what, const fs::path& file) co
 }
 
 void McpServer::require_harmless(const std::string& target, const Json& arguments) const {
-  const bool study =
-      std::ranges::find(registry_, target, &Study::name) != registry_.end() || target == "own";
+  const bool study = registry_.find(target) != nullptr || target == "own";
   std::string file = target;
   if (!study) {
     require_inside("target", target);

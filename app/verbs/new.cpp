@@ -135,10 +135,8 @@ void require_name(const std::string& name, const Registry& registry, bool in_tre
   const auto is_it = [&](const auto& other) { return other == name; };
   if (std::any_of(kTaken.begin(), kTaken.end(), is_it))
     throw invalid_parameter("NAME", name, "another name: this one is a target of every build");
-  for (const Study& study : registry) {
-    if (study.name == name)
-      throw invalid_parameter("NAME", name, "a new name: `attica list` has this one");
-  }
+  if (registry.find(name) != nullptr)
+    throw invalid_parameter("NAME", name, "a new name: `attica list` has this one");
 }
 
 /// The study as a project of its own.
@@ -214,18 +212,19 @@ void write_in_tree(const std::string& name, const fs::path& tree) {
                filled("agreement_test.cpp.in", words));
   if (const fs::path list = tree / "studies" / family / "studies.cpp"; fs::exists(list)) {
     files.insert(list, "namespace ", "}", fmt::format("namespace {} {{ Study study(); }}", space));
-    files.insert(list, "      ", "(),", fmt::format("      {}::study(),", space));
+    files.insert(list, "      ", "},", fmt::format("      {{\"{}\", {}::study}},", name, space));
   } else {
-    files.create(
-        list,
-        fmt::format("/// @file\n/// @brief The studies of the family {0}, in the order of "
-                    "`attica list`.\n\n#include \"attica/studies/study.hpp\"\n\n"
-                    "namespace attica {{\n\n// clang-format off\nnamespace {1} {{ Study "
-                    "study(); }}\n// clang-format on\n\n"
-                    "std::vector<Study> {0}_studies() {{\n  return {{\n      {1}::study(),\n"
-                    "  }};\n}}\n\n}}  // namespace attica\n",
-                    family,
-                    space));
+    files.create(list,
+                 fmt::format("/// @file\n/// @brief The studies of the family {0}, in the order of "
+                             "`attica list`.\n\n#include \"attica/studies/registry.hpp\"\n\n"
+                             "namespace attica {{\n\n// clang-format off\nnamespace {1} {{ Study "
+                             "study(); }}\n// clang-format on\n\n"
+                             "std::vector<NamedStudy> {0}_studies() {{\n  return {{\n"
+                             "      {{\"{2}\", {1}::study}},\n"
+                             "  }};\n}}\n\n}}  // namespace attica\n",
+                             family,
+                             space,
+                             name));
     files.insert(families, "  ", "", "  " + family);
   }
   if (const fs::path page = tree / "docs" / (family + ".md"); fs::exists(page)) {

@@ -89,8 +89,8 @@ Shown shown_study(const std::string& target, const Registry& registry) {
 
 /// The family that a study belongs to: what its name begins with. A few names are older than their
 /// families.
-std::string family(const Study& study) {
-  const std::string word = study.name.substr(0, study.name.find('-'));
+std::string family(const std::string& study) {
+  const std::string word = study.substr(0, study.find('-'));
   if (word == "body4") return "potts";
   if (word == "tree" || word == "deep") return "joma";
   if (word == "token" || word == "positional") return "icl";
@@ -140,6 +140,16 @@ std::string bibtex(const Source& source) {
 
 }  // namespace
 
+namespace {
+
+/// A row of `attica list`.
+struct Listed {
+  std::string name;
+  std::string question;
+};
+
+}  // namespace
+
 int list_verb(const Options& options, const Registry& registry) {
   const auto lower = [](std::string text) {
     std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) {
@@ -148,11 +158,12 @@ int list_verb(const Options& options, const Registry& registry) {
     return text;
   };
   const std::string word = lower(options.target);
-  std::vector<const Study*> shown;
-  for (const Study& study : registry) {
-    for (const std::string& text : {family(study), study.name, study.question}) {
+  std::vector<Listed> shown;
+  for (std::size_t k = 0; k < registry.size(); ++k) {
+    const Listed study{std::string(registry.name(k)), std::string(registry.question(k))};
+    for (const std::string& text : {family(study.name), study.name, study.question}) {
       if (lower(text).find(word) == std::string::npos) continue;
-      shown.push_back(&study);
+      shown.push_back(study);
       break;
     }
   }
@@ -164,15 +175,15 @@ int list_verb(const Options& options, const Registry& registry) {
   }
   if (options.json) {
     Json list = Json::array();
-    for (const Study* study : shown) {
+    for (const Listed& study : shown) {
       list.push_back(
-          {{"name", study->name}, {"family", family(*study)}, {"question", study->question}});
+          {{"name", study.name}, {"family", family(study.name)}, {"question", study.question}});
     }
     print("study", list);
     return kExitDone;
   }
-  for (const Study* study : shown)
-    put("{:<24} {:<8} {}\n", study->name, family(*study), study->question);
+  for (const Listed& study : shown)
+    put("{:<24} {:<8} {}\n", study.name, family(study.name), study.question);
   if (!absent_families().empty()) say(left_out() + "\n");
   return kExitDone;
 }

@@ -12,6 +12,7 @@
 #include "attica/app/run/run_folder.hpp"
 #include "attica/plots/draw.hpp"
 #include "attica/sources/table.hpp"
+#include "attica/studies/registry.hpp"
 #include "attica/studies/study.hpp"
 
 namespace attica::app {
@@ -91,8 +92,6 @@ struct Options {
   std::optional<double> planned_width;  ///< plan: of the interval that a fit or a bound shall have
   std::optional<std::string> paper;     ///< figure: "2410.23438:1"; empty text: list them
 };
-
-using Registry = std::vector<Study>;
 
 int demo_verb(const Options& options, const Registry& registry);
 int list_verb(const Options& options, const Registry& registry);

@@ -274,7 +274,7 @@ std::vector<ClaimResult> judge_claims(const CheckedConfiguration& configuration,
 }
 
 CheckedConfiguration recorded_configuration(const RunRecord& run,
-                                            const std::vector<Study>& registry) {
+                                            const Registry& registry) {
   try {
     CheckedConfiguration c = read_configuration(
         {.target = (run.path / "config.resolved.toml").string(), .preset = {}, .overrides = {}},

@@ -18,7 +18,7 @@ namespace attica::app {
 
 /// @brief The configuration a run recorded. @throws Error of kind storage if it is damaged
 CheckedConfiguration recorded_configuration(const RunRecord& run,
-                                            const std::vector<Study>& registry);
+                                            const Registry& registry);
 
 /// @brief Files that the run read and that hold something else now.
 std::vector<std::filesystem::path> changed_inputs(const RunRecord& run);

@@ -98,7 +98,7 @@ std::vector<std::string> perturbation_texts(const PerturbedTheory& perturbation)
 }
 
 std::vector<Prediction> perturbed_theory(const ConfigurationRequest& request,
-                                         const std::vector<Study>& registry,
+                                         const Registry& registry,
                                          const std::vector<Prediction>& theory,
                                          const std::vector<std::string>& perturbations) {
   ConfigurationRequest wrong = request;

@@ -25,7 +25,7 @@ std::vector<std::string> perturbation_texts(const PerturbedTheory& perturbation)
 /// @param theory the right one
 /// @throws Error of kind input for what cannot be read, does not exist, or is told at other points
 std::vector<Prediction> perturbed_theory(const ConfigurationRequest& request,
-                                         const std::vector<Study>& registry,
+                                         const Registry& registry,
                                          const std::vector<Prediction>& theory,
                                          const std::vector<std::string>& perturbations);
 

@@ -1,7 +1,7 @@
 /// @file
 /// @brief The studies of sparse contextual bigrams, in the order of `attica list`.
 
-#include "attica/studies/study.hpp"
+#include "attica/studies/registry.hpp"
 
 namespace attica {
 
@@ -22,22 +22,22 @@ namespace bigrams_baselines { Study study(); }
 namespace bigrams_transformer { Study study(); }
 // clang-format on
 
-std::vector<Study> bigrams_studies() {
+std::vector<NamedStudy> bigrams_studies() {
   return {
-      bigrams_regularisation::study(),
-      bigrams_flow::study(),
-      bigrams_sign::study(),
-      bigrams_boosting::study(),
-      bigrams_recursion::study(),
-      bigrams_floor::study(),
-      bigrams_softmax::study(),
-      bigrams_complexity::study(),
-      bigrams_vocabulary::study(),
-      bigrams_large::study(),
-      bigrams_transfer::study(),
-      bigrams_stability::study(),
-      bigrams_baselines::study(),
-      bigrams_transformer::study(),
+      {"bigrams-regularisation", bigrams_regularisation::study},
+      {"bigrams-flow", bigrams_flow::study},
+      {"bigrams-sign", bigrams_sign::study},
+      {"bigrams-boosting", bigrams_boosting::study},
+      {"bigrams-recursion", bigrams_recursion::study},
+      {"bigrams-floor", bigrams_floor::study},
+      {"bigrams-softmax", bigrams_softmax::study},
+      {"bigrams-complexity", bigrams_complexity::study},
+      {"bigrams-vocabulary", bigrams_vocabulary::study},
+      {"bigrams-large", bigrams_large::study},
+      {"bigrams-transfer", bigrams_transfer::study},
+      {"bigrams-stability", bigrams_stability::study},
+      {"bigrams-baselines", bigrams_baselines::study},
+      {"bigrams-transformer", bigrams_transformer::study},
   };
 }
 

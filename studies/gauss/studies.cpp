@@ -1,7 +1,7 @@
 /// @file
 /// @brief The studies of Gaussian masked modelling, in the order of `attica list`.
 
-#include "attica/studies/study.hpp"
+#include "attica/studies/registry.hpp"
 
 namespace attica {
 
@@ -19,19 +19,19 @@ namespace gauss_sgd_steady { Study study(); }
 namespace gauss_sgd_data { Study study(); }
 // clang-format on
 
-std::vector<Study> gauss_studies() {
+std::vector<NamedStudy> gauss_studies() {
   return {
-      gauss_double_descent::study(),
-      gauss_lambda::study(),
-      gauss_overlaps::study(),
-      gauss_sizes::study(),
-      gauss_teacher::study(),
-      gauss_random_labels::study(),
-      gauss_logistic::study(),
-      gauss_flow::study(),
-      gauss_sgd::study(),
-      gauss_sgd_steady::study(),
-      gauss_sgd_data::study(),
+      {"gauss-double-descent", gauss_double_descent::study},
+      {"gauss-lambda", gauss_lambda::study},
+      {"gauss-overlaps", gauss_overlaps::study},
+      {"gauss-sizes", gauss_sizes::study},
+      {"gauss-teacher", gauss_teacher::study},
+      {"gauss-random-labels", gauss_random_labels::study},
+      {"gauss-logistic", gauss_logistic::study},
+      {"gauss-flow", gauss_flow::study},
+      {"gauss-sgd", gauss_sgd::study},
+      {"gauss-sgd-steady", gauss_sgd_steady::study},
+      {"gauss-sgd-data", gauss_sgd_data::study},
   };
 }
 

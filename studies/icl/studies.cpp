@@ -1,7 +1,7 @@
 /// @file
 /// @brief The studies of learning in context and of token dynamics, in the order of `attica list`.
 
-#include "attica/studies/study.hpp"
+#include "attica/studies/registry.hpp"
 
 namespace attica {
 
@@ -20,20 +20,20 @@ namespace positional_flow_study { Study study(); }
 namespace positional_phase { Study study(); }
 // clang-format on
 
-std::vector<Study> icl_studies() {
+std::vector<NamedStudy> icl_studies() {
   return {
-      icl_double_descent::study(),
-      icl_diversity::study(),
-      icl_context::study(),
-      icl_alignment::study(),
-      icl_training::study(),
-      icl_merged::study(),
-      icl_separate::study(),
-      token_curve::study(),
-      token_time::study(),
-      token_metastable::study(),
-      positional_flow_study::study(),
-      positional_phase::study(),
+      {"icl-double-descent", icl_double_descent::study},
+      {"icl-diversity", icl_diversity::study},
+      {"icl-context", icl_context::study},
+      {"icl-alignment", icl_alignment::study},
+      {"icl-training", icl_training::study},
+      {"icl-merged", icl_merged::study},
+      {"icl-separate", icl_separate::study},
+      {"token-curve", token_curve::study},
+      {"token-time", token_time::study},
+      {"token-metastable", token_metastable::study},
+      {"positional-flow", positional_flow_study::study},
+      {"positional-phase", positional_phase::study},
   };
 }
 

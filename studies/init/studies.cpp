@@ -1,7 +1,7 @@
 /// @file
 /// @brief The studies of transformers at initialisation, in the order of `attica list`.
 
-#include "attica/studies/study.hpp"
+#include "attica/studies/registry.hpp"
 
 namespace attica {
 
@@ -11,11 +11,11 @@ namespace init_propagation { Study study(); }
 namespace init_gradients { Study study(); }
 // clang-format on
 
-std::vector<Study> init_studies() {
+std::vector<NamedStudy> init_studies() {
   return {
-      init_attention::study(),
-      init_propagation::study(),
-      init_gradients::study(),
+      {"init-attention", init_attention::study},
+      {"init-propagation", init_propagation::study},
+      {"init-gradients", init_gradients::study},
   };
 }
 

@@ -1,7 +1,7 @@
 /// @file
 /// @brief The studies of attention with MLP, latent trees, depth, in the order of `attica list`.
 
-#include "attica/studies/study.hpp"
+#include "attica/studies/registry.hpp"
 
 namespace attica {
 
@@ -24,24 +24,24 @@ namespace deep_learning_rate { Study study(); }
 namespace deep_width { Study study(); }
 // clang-format on
 
-std::vector<Study> joma_studies() {
+std::vector<NamedStudy> joma_studies() {
   return {
-      joma_invariants::study(),
-      joma_overlap::study(),
-      joma_softmax::study(),
-      joma_erf::study(),
-      joma_blowup::study(),
-      joma_entropy_gd::study(),
-      joma_convergence_time::study(),
-      joma_salience::study(),
-      joma_bounce::study(),
-      tree_cooccurrence::study(),
-      tree_learning::study(),
-      tree_latents::study(),
-      deep_entropy::study(),
-      deep_stable_rank::study(),
-      deep_learning_rate::study(),
-      deep_width::study(),
+      {"joma-invariants", joma_invariants::study},
+      {"joma-overlap", joma_overlap::study},
+      {"joma-softmax", joma_softmax::study},
+      {"joma-erf", joma_erf::study},
+      {"joma-blowup", joma_blowup::study},
+      {"joma-entropy-gd", joma_entropy_gd::study},
+      {"joma-convergence-time", joma_convergence_time::study},
+      {"joma-salience", joma_salience::study},
+      {"joma-bounce", joma_bounce::study},
+      {"tree-cooccurrence", tree_cooccurrence::study},
+      {"tree-learning", tree_learning::study},
+      {"tree-latents", tree_latents::study},
+      {"deep-entropy", deep_entropy::study},
+      {"deep-stable-rank", deep_stable_rank::study},
+      {"deep-learning-rate", deep_learning_rate::study},
+      {"deep-width", deep_width::study},
   };
 }
 

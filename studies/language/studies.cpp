@@ -1,7 +1,7 @@
 /// @file
 /// @brief The studies of language, in the order of `attica list`.
 
-#include "attica/studies/study.hpp"
+#include "attica/studies/registry.hpp"
 
 namespace attica {
 
@@ -10,10 +10,10 @@ namespace language_clones { Study study(); }
 namespace language_orders { Study study(); }
 // clang-format on
 
-std::vector<Study> language_studies() {
+std::vector<NamedStudy> language_studies() {
   return {
-      language_clones::study(),
-      language_orders::study(),
+      {"language-clones", language_clones::study},
+      {"language-orders", language_orders::study},
   };
 }
 

@@ -1,7 +1,7 @@
 /// @file
 /// @brief The studies of masked ridge regression, in the order of `attica list`.
 
-#include "attica/studies/study.hpp"
+#include "attica/studies/registry.hpp"
 
 namespace attica {
 
@@ -16,16 +16,16 @@ namespace masked_resampling_threshold { Study study(); }
 namespace masked_resampling_unit { Study study(); }
 // clang-format on
 
-std::vector<Study> masked_studies() {
+std::vector<NamedStudy> masked_studies() {
   return {
-      masked_spectrum::study(),
-      masked_spike::study(),
-      masked_vs_pca::study(),
-      masked_transfer::study(),
-      masked_resampling::study(),
-      masked_resampling_labels::study(),
-      masked_resampling_threshold::study(),
-      masked_resampling_unit::study(),
+      {"masked-spectrum", masked_spectrum::study},
+      {"masked-spike", masked_spike::study},
+      {"masked-vs-pca", masked_vs_pca::study},
+      {"masked-transfer", masked_transfer::study},
+      {"masked-resampling", masked_resampling::study},
+      {"masked-resampling-labels", masked_resampling_labels::study},
+      {"masked-resampling-threshold", masked_resampling_threshold::study},
+      {"masked-resampling-unit", masked_resampling_unit::study},
   };
 }
 

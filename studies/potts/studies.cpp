@@ -1,7 +1,7 @@
 /// @file
 /// @brief The studies of Potts models and interactions beyond pairs, in the order of `attica list`.
 
-#include "attica/studies/study.hpp"
+#include "attica/studies/registry.hpp"
 
 namespace attica {
 
@@ -20,20 +20,20 @@ namespace body4_stairs { Study study(); }
 namespace body4_msd { Study study(); }
 // clang-format on
 
-std::vector<Study> potts_studies() {
+std::vector<NamedStudy> potts_studies() {
   return {
-      potts_loss::study(),
-      potts_couplings::study(),
-      potts_flow::study(),
-      potts_softmax_flow::study(),
-      potts_learning::study(),
-      potts_samples::study(),
-      potts_peak::study(),
-      potts_square::study(),
-      potts_sampler::study(),
-      potts_alignment::study(),
-      body4_stairs::study(),
-      body4_msd::study(),
+      {"potts-loss", potts_loss::study},
+      {"potts-couplings", potts_couplings::study},
+      {"potts-flow", potts_flow::study},
+      {"potts-softmax-flow", potts_softmax_flow::study},
+      {"potts-learning", potts_learning::study},
+      {"potts-samples", potts_samples::study},
+      {"potts-peak", potts_peak::study},
+      {"potts-square", potts_square::study},
+      {"potts-sampler", potts_sampler::study},
+      {"potts-alignment", potts_alignment::study},
+      {"body4-stairs", body4_stairs::study},
+      {"body4-msd", body4_msd::study},
   };
 }
 

@@ -1,7 +1,7 @@
 /// @file
 /// @brief The studies of topic structure, in the order of `attica list`.
 
-#include "attica/studies/study.hpp"
+#include "attica/studies/registry.hpp"
 
 namespace attica {
 
@@ -23,23 +23,23 @@ namespace topics_two_stage_deep { Study study(); }
 namespace topics_text { Study study(); }
 // clang-format on
 
-std::vector<Study> topics_studies() {
+std::vector<NamedStudy> topics_studies() {
   return {
-      topics_value_map::study(),
-      topics_value_curves::study(),
-      topics_value_penalty::study(),
-      topics_value_length::study(),
-      topics_embedding::study(),
-      topics_compensation::study(),
-      topics_landscape::study(),
-      topics_omega::study(),
-      topics_two_stage::study(),
-      topics_onset::study(),
-      topics_mode_growth::study(),
-      topics_attention::study(),
-      topics_finite_length::study(),
-      topics_two_stage_deep::study(),
-      topics_text::study(),
+      {"topics-value-map", topics_value_map::study},
+      {"topics-value-curves", topics_value_curves::study},
+      {"topics-value-penalty", topics_value_penalty::study},
+      {"topics-value-length", topics_value_length::study},
+      {"topics-embedding", topics_embedding::study},
+      {"topics-compensation", topics_compensation::study},
+      {"topics-landscape", topics_landscape::study},
+      {"topics-omega", topics_omega::study},
+      {"topics-two-stage", topics_two_stage::study},
+      {"topics-onset", topics_onset::study},
+      {"topics-mode-growth", topics_mode_growth::study},
+      {"topics-attention", topics_attention::study},
+      {"topics-finite-length", topics_finite_length::study},
+      {"topics-two-stage-deep", topics_two_stage_deep::study},
+      {"topics-text", topics_text::study},
   };
 }
 

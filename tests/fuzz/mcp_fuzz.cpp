@@ -11,7 +11,7 @@
 using namespace attica;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const app::Registry registry = studies();
+  static const Registry registry(studies());
   static const app::McpServer server(
       registry, "/", [](const std::vector<std::string>& words) -> app::ChildEnd {
         if (words.size() < 4 || words[1] != "--json") std::abort();
