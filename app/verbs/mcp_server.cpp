@@ -12,6 +12,7 @@
 #include "attica/app/command/exit_codes.hpp"
 #include "attica/app/command/text.hpp"
 #include "attica/app/version.hpp"
+#include "attica/sources/study.hpp"
 
 namespace attica::app {
 namespace {
@@ -177,7 +178,7 @@ void McpServer::require_inside(const std::string& what, const fs::path& file) co
 }
 
 void McpServer::require_harmless(const std::string& target, const Json& arguments) const {
-  const bool study = registry_.find(target) != nullptr || target == "own";
+  const bool study = registry_.find(target) != nullptr || target == study_of_sides().name;
   std::string file = target;
   if (!study) {
     require_inside("target", target);

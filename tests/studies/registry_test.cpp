@@ -1,6 +1,6 @@
 #include "attica/studies/registry.hpp"
 
-#include <catch2/catch_test_macros.hpp>
+#include <catch2/catch.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
