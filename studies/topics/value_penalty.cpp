@@ -9,6 +9,7 @@
 
 #include "attica/studies/topics/model.hpp"
 #include "attica/theory/topics/loss.hpp"
+#include "attica/theory/topics/value.hpp"
 
 namespace attica::topics_value_penalty {
 namespace {
@@ -85,11 +86,15 @@ class Penalty : public PointwiseExperiment {
   TopicNetwork network() const {
     return TopicNetwork({.tokens = model_.vocabulary().size(), .loss = network_loss(loss_)});
   }
-  /// Whether so many steps leave less than this share of the start. The cross-entropy flattens out
-  /// as logits grow; what is sure is that every step brings W nearer by 1 - 2 η λ.
+  /// Whether so many steps leave less than this share of the optimum's norm. The cross-entropy
+  /// flattens out as logits grow; what is sure is that every step brings W nearer by 1 - 2 η λ.
   bool arrives(double lambda, std::uint64_t steps, double share) const {
-    return loss_ == TopicLoss::squared ||
-           std::pow(std::max(1 - 2 * eta_ * lambda, 0.0), static_cast<double>(steps)) <= share;
+    const auto n = static_cast<double>(steps);
+    if (loss_ != TopicLoss::squared)
+      return std::pow(std::max(1 - 2 * eta_ * lambda, 0.0), n) <= share;
+    const ValueMoments moments = value_moments(model_);
+    const double left = algebra_.squared_norm(value_left(algebra_, moments, eta_, lambda, n));
+    return left <= share * share * algebra_.squared_norm(value_optimum(algebra_, moments, lambda));
   }
 
   TopicTraining training(double lambda, std::vector<std::uint64_t> recorded) const {

@@ -2,6 +2,7 @@
 
 #include <Eigen/Eigenvalues>
 #include <cmath>
+#include <functional>
 
 #include "attica/core/error.hpp"
 
@@ -114,23 +115,48 @@ double value_loss(const CommutantAlgebra& algebra,
   return algebra.trace(quadratic) - 2 * algebra.counts().dot(w.cwiseProduct(moments.target)) + 1;
 }
 
-Commutant value_optimum(const CommutantAlgebra& algebra,
-                        const ValueMoments& moments,
-                        double lambda) {
+namespace {
+
+/// C f(Σ), f being applied to the eigenvalues of Σ.
+Commutant filtered(const CommutantAlgebra& algebra,
+                   const ValueMoments& moments,
+                   const std::function<double(double eigenvalue, double largest)>& f) {
   const Isotypic sigma = algebra.isotypic(moments.sigma);
   const Isotypic target = algebra.isotypic(moments.target);
   const Eigen::SelfAdjointEigenSolver<Eigen::Matrix2d> trivial(sigma.trivial);
   const double largest = std::max({trivial.eigenvalues().maxCoeff(), sigma.topic, sigma.within});
-  const auto inverse = [&](double s) {
-    constexpr double kZero = 1e-12;
-    return lambda > 0 ? 1 / (s + lambda) : s > kZero * largest ? 1 / s : 0;
-  };
-  const Eigen::Vector2d inverted = trivial.eigenvalues().unaryExpr(inverse);
+  const Eigen::Vector2d values =
+      trivial.eigenvalues().unaryExpr([&](double s) { return f(s, largest); });
   const Eigen::Matrix2d block =
-      trivial.eigenvectors() * inverted.asDiagonal() * trivial.eigenvectors().transpose();
+      trivial.eigenvectors() * values.asDiagonal() * trivial.eigenvectors().transpose();
   return algebra.commutant({target.trivial * block,
-                            target.topic * inverse(sigma.topic),
-                            target.within * inverse(sigma.within)});
+                            target.topic * f(sigma.topic, largest),
+                            target.within * f(sigma.within, largest)});
+}
+
+/// 1/(s + λ), λ = 0 meaning λ → 0+.
+double inverse(double s, double lambda, double largest) {
+  constexpr double kZero = 1e-12;
+  return lambda > 0 ? 1 / (s + lambda) : s > kZero * largest ? 1 / s : 0;
+}
+
+}  // namespace
+
+Commutant value_optimum(const CommutantAlgebra& algebra,
+                        const ValueMoments& moments,
+                        double lambda) {
+  return filtered(
+      algebra, moments, [&](double s, double largest) { return inverse(s, lambda, largest); });
+}
+
+Commutant value_left(const CommutantAlgebra& algebra,
+                     const ValueMoments& moments,
+                     double eta,
+                     double lambda,
+                     double steps) {
+  return filtered(algebra, moments, [&](double s, double largest) {
+    return -inverse(s, lambda, largest) * std::pow(std::abs(1 - 2 * eta * (s + lambda)), steps);
+  });
 }
 
 Commutant mean_value_step(const CommutantAlgebra& algebra,

@@ -38,6 +38,15 @@ Commutant mean_value_step(const CommutantAlgebra& algebra,
                           double eta,
                           double lambda);
 
+/// @brief What the mean of SGD (or descent) from W = 0 is off the optimum after so many steps, up
+/// to the sign: -W* (1 - 2η (Σ + λ))^n, with |.| of the factor's eigenvalues; not finite where it
+/// diverges.
+Commutant value_left(const CommutantAlgebra& algebra,
+                     const ValueMoments& moments,
+                     double eta,
+                     double lambda,
+                     double steps);
+
 /// @brief Theorem 2 in closed form: the minimiser of least norm for infinite documents of the
 /// subset prior.
 /// @throws Error (input) for finite documents, the Dirichlet prior or τ = T

@@ -49,6 +49,25 @@ TEST_CASE("value_moments: match the reference for all priors and lengths", "[the
   }
 }
 
+TEST_CASE("value_left: what so many mean steps from 0 are off the optimum", "[theory][topics]") {
+  const TopicModel model({.topics = 4, .words = 3, .topics_per_document = 2});
+  const CommutantAlgebra algebra(model.vocabulary());
+  const ValueMoments m = value_moments(model);
+  const double eta = 0.3;  // 1 - 2η (s + λ) > 0 for all eigenvalues: no sign is lost
+  for (const double lambda : {0.0, 1e-3, 0.1}) {
+    const Commutant optimum = value_optimum(algebra, m, lambda);
+    Commutant w = Commutant::Zero();
+    for (int n = 0; n <= 300; ++n) {
+      if (n % 100 == 0) {
+        CAPTURE(lambda, n);
+        const Commutant left = value_left(algebra, m, eta, lambda, n);
+        CHECK((w - optimum - left).norm() <= 1e-12 * optimum.norm());
+      }
+      w = mean_value_step(algebra, m, w, eta, lambda);
+    }
+  }
+}
+
 TEST_CASE("mean_value_step: the recursion matches the reference", "[theory][topics]") {
   for (const Reference c : reference_values("topics")["stage1_mean_sgd"]) {
     const TopicModel model(topic_settings(c));
