@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <utility>
 
 #include "attica/core/error.hpp"
 
@@ -230,6 +231,78 @@ BounceCurve bounce_curve(const Bounce& bounce, std::span<const double> times) {
   // Beyond, all have converged.
   while (curve.status == OdeStatus::finished && curve.values.size() < times.size()) put(last);
   return curve;
+}
+
+namespace {
+
+/// The field f = (mu - v) p of softmax attention, and the terms of its modified equation.
+struct ModifiedField {
+  const ArrayXd& mu;
+  double gamma;
+  double eta;
+  int order;  ///< in eta
+
+  ArrayXd operator()(const VectorXd& at) const {
+    const ArrayXd v = at.array();
+    const ArrayXd p = rates(at, gamma, BounceKind::softmax);
+    const ArrayXd f = (mu - v) * p;
+    /// Derivative of f in a direction.
+    const auto along = [&](const ArrayXd& u) -> ArrayXd {
+      const ArrayXd theta = 2 * gamma * v * u;
+      return -u * p + (mu - v) * p * (theta - (p * theta).sum());
+    };
+    if (order == 0) return f;
+    const ArrayXd first = along(f);
+    if (order == 1) return f - eta / 2 * first;
+    // Twice along the line v + s f, at s = 0.
+    const ArrayXd theta1 = 2 * gamma * v * f;
+    const ArrayXd theta2 = 2 * gamma * f.square();
+    const double mean1 = (p * theta1).sum();
+    const ArrayXd p1 = p * (theta1 - mean1);
+    const double mean2 = (p1 * theta1 + p * theta2).sum();
+    const ArrayXd p2 = p * ((theta1 - mean1).square() + theta2 - mean2);
+    const ArrayXd second = (mu - v) * p2 - 2 * f * p1;
+    return f - eta / 2 * first + eta * eta * (along(first) / 3 + second / 12);
+  }
+};
+
+}  // namespace
+
+BounceSteps bounce_steps(const Bounce& bounce, double eta, std::span<const std::int64_t> steps) {
+  validate(bounce);
+  require(bounce.kind == BounceKind::softmax, "kind", 0.0, "softmax attention");
+  require(eta > 0, "sim.eta", eta, "eta > 0");
+  const ArrayXd mu =
+      Eigen::Map<const ArrayXd>(bounce.mu.data(), static_cast<Index>(bounce.mu.size()));
+  std::vector<double> times{0};
+  for (const std::int64_t step : steps) {
+    if (step > 0) times.push_back(eta * static_cast<double>(step));
+  }
+  const std::size_t skipped = steps.empty() || steps.front() > 0 ? 1 : 0;
+  const auto entropies = [&](int order) {
+    const ModifiedField field{mu, bounce.gamma, eta, order};
+    const OdeResult solution =
+        solve_ode([&](double, const VectorXd& v, VectorXd& dvdt) { dvdt = field(v).matrix(); },
+                  VectorXd::Constant(mu.size(), bounce.start),
+                  times,
+                  {.method = OdeMethod::dopri5,
+                   .relative_tolerance = 1e-11,
+                   .absolute_tolerance = 1e-12,
+                   .max_steps = 1000000});
+    std::vector<double> all;
+    for (Index k = static_cast<Index>(skipped); k < solution.states.cols(); ++k)
+      all.push_back(bounce_entropy(solution.states.col(k), bounce.gamma));
+    return std::pair(solution.status, all);
+  };
+  const auto [first_status, first] = entropies(1);
+  const auto [second_status, second] = entropies(2);
+  BounceSteps result;
+  result.status = first_status == OdeStatus::finished ? second_status : first_status;
+  for (std::size_t k = 0; k < std::min(first.size(), second.size()); ++k) {
+    result.entropy.push_back(second[k]);
+    result.order.push_back(std::abs(second[k] - first[k]));
+  }
+  return result;
 }
 
 OdeResult bounce_direct(const Bounce& bounce, std::span<const double> times) {

@@ -11,6 +11,7 @@
 /// rate H falls monotonically. Source: Tian et al. 2023 (arXiv:2310.00535), section 4 and Fig. 4.
 
 #include <Eigen/Core>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -49,6 +50,19 @@ struct BounceCurve {
 /// @brief v and H at times >= 0, strictly increasing. Integrated in u_j = ln|delta_j(0)/delta_j|,
 /// u_j' = rate_j, which is never stiff, by a clock in which every component takes its turn.
 BounceCurve bounce_curve(const Bounce& bounce, std::span<const double> times);
+
+/// Descent with whole steps, and how well it is known.
+struct BounceSteps {
+  OdeStatus status = OdeStatus::finished;
+  std::vector<double> entropy;  ///< after the steps that were reached
+  std::vector<double> order;    ///< what the order η² changed there: more than what is left out
+};
+
+/// @brief H after steps of descent v + η v'(v), to second order in the learning rate: the flow of
+/// the modified equation, v' = f - (η/2) f'f + η² (f'f'f/3 + f''(f, f)/12).
+/// @param steps >= 0, strictly increasing
+/// @source Hairer, Lubich and Wanner, Geometric Numerical Integration (2006), section IX.1
+BounceSteps bounce_steps(const Bounce& bounce, double eta, std::span<const std::int64_t> steps);
 
 /// @brief v at those times (the first 0), integrated in v itself with its Jacobian by a stiff
 /// solver: the independent route, to about 1e-9. Where gamma mu^2 is beyond 36 a rounding error of

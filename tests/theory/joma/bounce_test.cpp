@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstdint>
+#include <vector>
 
 #include "attica/core/error.hpp"
 #include "attica/theory/joma/nonlinear.hpp"
@@ -115,6 +117,46 @@ TEST_CASE("bounce: components that converge within a rounding error of time", "[
   CHECK(bounce_summary(bounce).minimum->entropy == Approx(2.52212253932243e-16).epsilon(1e-9));
   bounce.kind = BounceKind::softmax;
   CHECK(bounce_summary(bounce).minimum->time == Approx(44.256864303249).epsilon(1e-11));
+}
+
+/// H after steps of descent, one after the other.
+double stepped_entropy(const Bounce& bounce, double eta, int steps) {
+  const Eigen::ArrayXd mu = Eigen::Map<const Eigen::ArrayXd>(
+      bounce.mu.data(), static_cast<Eigen::Index>(bounce.mu.size()));
+  Eigen::ArrayXd v = Eigen::ArrayXd::Constant(mu.size(), bounce.start);
+  for (int n = 0; n < steps; ++n) {
+    const Eigen::ArrayXd weight = (bounce.gamma * v.square()).exp();
+    v += eta * (mu - v) * weight / weight.sum();
+  }
+  return bounce_entropy(v.matrix(), bounce.gamma);
+}
+
+TEST_CASE("bounce_steps: off descent by the third order of the rate", "[theory][joma]") {
+  for (const Bounce& bounce : {Bounce{{1, 2, 4}, 0.05, 1.0, BounceKind::softmax},
+                               Bounce{{0.5, 1.5}, 0.1, 0.3, BounceKind::softmax}}) {
+    double before = 0;
+    for (const int parts : {1, 2, 4}) {
+      const double eta = 0.08 / parts;
+      const std::vector<std::int64_t> steps{8 * parts, 12 * parts};
+      const BounceSteps theory = bounce_steps(bounce, eta, steps);
+      REQUIRE(theory.status == OdeStatus::finished);
+      REQUIRE(theory.entropy.size() == 2);
+      const double off = theory.entropy[1] - stepped_entropy(bounce, eta, 12 * parts);
+      CAPTURE(bounce.gamma, parts, off, theory.order[1]);
+      CHECK(std::abs(off) < 0.2 * theory.order[1]);
+      CHECK(std::abs(theory.entropy[0] - stepped_entropy(bounce, eta, 8 * parts)) <
+            0.2 * theory.order[0]);
+      if (parts > 1) CHECK(before / off == Approx(8).margin(0.7));
+      before = off;
+    }
+  }
+  const std::vector<std::int64_t> with_start{0, 10};
+  const Bounce bounce{{1, 2}, 0.1, 0.3, BounceKind::softmax};
+  const BounceSteps theory = bounce_steps(bounce, 0.1, with_start);
+  REQUIRE(theory.entropy.size() == 2);
+  CHECK(theory.entropy[0] == Approx(bounce_entropy(Eigen::Vector2d(0.1, 0.1), 0.3)));
+  CHECK(theory.order[0] == 0);
+  CHECK_THROWS_WITH(bounce_steps({.mu = {1}}, 0.1, with_start), Contains("softmax"));
 }
 
 TEST_CASE("bounce: bad input is refused by name", "[theory][joma]") {
