@@ -12,6 +12,7 @@
 #include "attica/studies/card_figure.hpp"
 #include "attica/studies/description.hpp"
 #include "attica/studies/expected_points.hpp"
+#include "attica/studies/measured.hpp"
 #include "attica/studies/sources.hpp"
 #include "attica/studies/toml_reader.hpp"
 
@@ -202,6 +203,25 @@ ExpectedPoints expected_of(const toml::table& preset) {
   return expected;
 }
 
+/// An entry of [[measured]]: series, and ranges by key.
+MeasuredRange measured_of(const toml::table& table) {
+  MeasuredRange measured;
+  const auto* series = table["series"].as_array();
+  if (const auto one = table["series"].value_exact<std::string>()) measured.series.push_back(*one);
+  for (std::size_t k = 0; series != nullptr && k < series->size(); ++k) {
+    if (const auto name = (*series)[k].value_exact<std::string>()) measured.series.push_back(*name);
+  }
+  if (measured.series.empty())
+    throw invalid_parameter("measured.series", "", "the names of one or more series");
+  for (const auto& [key, value] : values_of(table, {"series"})) {
+    const auto* text = std::get_if<std::string>(&value);
+    const auto range = text == nullptr ? std::nullopt : range_of(*text);
+    if (!range) throw invalid_parameter("measured." + key, "", "a range such as \"0 <= rho < 1\"");
+    measured.parameters.emplace_back(key, *range);
+  }
+  return measured;
+}
+
 using Document = std::shared_ptr<const CardTable>;
 /// The base at a path; null if there is none.
 using BaseAt = std::function<Document(const std::string& path)>;
@@ -353,6 +373,13 @@ class CardReader {
            }
            return true;
          }},
+        // Read where a theory is computed.
+        list_key("measured",
+                 [](const toml::node& node) {
+                   if (!node.is_table()) return false;
+                   static_cast<void>(measured_of(*node.as_table()));
+                   return true;
+                 }),
         // Read when a configuration is there.
         {"margin", "a list of tables", [](const toml::node& node) { return node.is_array(); }},
         {"figure", "a table", [](const toml::node& node) { return node.is_table(); }},
@@ -704,6 +731,17 @@ Study described(Study code) {
 std::string_view embedded_question(std::string_view study) {
   const EmbeddedCard* card = card_of(study);
   return card == nullptr ? std::string_view() : line_of(card->text, "question = \"");
+}
+
+std::vector<MeasuredRange> measured_ranges(const std::string& study) {
+  std::vector<MeasuredRange> all;
+  const EmbeddedCard* card = card_of(study);
+  if (card == nullptr) return all;
+  const toml::table table = parsed(std::string(card->text), std::string(card->path), true);
+  const toml::array* measured = table["measured"].as_array();
+  if (measured == nullptr) return all;
+  for (const toml::node& one : *measured) all.push_back(measured_of(*one.as_table()));
+  return all;
 }
 
 std::map<std::string, ExpectedPoints> expected_points(const std::string& study) {

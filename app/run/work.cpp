@@ -16,6 +16,7 @@
 #include "attica/sources/process.hpp"
 #include "attica/sources/study.hpp"
 #include "attica/sources/watched.hpp"
+#include "attica/studies/measured.hpp"
 
 namespace attica::app {
 namespace {
@@ -239,6 +240,7 @@ TheoryRecord compute_theory(const Work& work, TheoryGrid grid) {
   TheoryRecord record;
   List diverged;
   List failed;
+  const std::vector<MeasuredRange> measured = measured_ranges(work.configuration.study->name);
   for (const Problem& problem : work.problems) {
     TheoryResult result;
     try {
@@ -262,6 +264,7 @@ TheoryRecord compute_theory(const Work& work, TheoryGrid grid) {
     for (Prediction& p : result.predictions) {
       p.series.point = joined(problem.coordinates, p.series.point);
       leave_out_boundless(p);
+      leave_out_unmeasured(measured, work.configuration.values, p);
       Prediction kept = p;
       kept.series.x.clear();
       kept.series.y.clear();
