@@ -20,7 +20,6 @@
 #include "attica/app/command/examples.hpp"
 #include "attica/app/command/exit_codes.hpp"
 #include "attica/app/command/text.hpp"
-#include "attica/app/revision.hpp"
 #include "attica/app/version.hpp"
 #include "attica/core/error.hpp"
 #include "attica/core/parallel.hpp"

@@ -16,7 +16,6 @@
 #include <set>
 #include <thread>
 
-#include "attica/app/revision.hpp"
 #include "attica/app/version.hpp"
 #include "attica/core/error.hpp"
 #include "attica/core/parallel.hpp"

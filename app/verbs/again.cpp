@@ -13,7 +13,6 @@
 #include "attica/app/command/exit_codes.hpp"
 #include "attica/app/command/paths.hpp"
 #include "attica/app/command/text.hpp"
-#include "attica/app/revision.hpp"
 #include "attica/app/run/archive.hpp"
 #include "attica/app/verbs/verbs.hpp"
 #include "attica/app/verdict/judge_run.hpp"

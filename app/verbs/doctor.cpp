@@ -14,7 +14,6 @@
 #include "attica/app/command/exit_codes.hpp"
 #include "attica/app/command/paths.hpp"
 #include "attica/app/command/text.hpp"
-#include "attica/app/revision.hpp"
 #include "attica/app/run/runner.hpp"
 #include "attica/app/verbs/verbs.hpp"
 #include "attica/app/version.hpp"

@@ -17,7 +17,6 @@
 #include "attica/app/command/paths.hpp"
 #include "attica/app/command/text.hpp"
 #include "attica/app/configuration/configuration_file.hpp"
-#include "attica/app/revision.hpp"
 #include "attica/app/run/files.hpp"
 #include "attica/app/run/json.hpp"
 #include "attica/app/run/progress.hpp"
