@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "attica/core/matrix_file.hpp"
 
 namespace attica {
@@ -57,7 +59,8 @@ FilteredTree filtered_tree(const Configuration& c) {
                     .depth = static_cast<int>(c.integer("model.depth")),
                     .root = {},
                     .rules = {}};
-  const std::vector<double> root = c.reals("model.root");
+  const std::vector<double> root =
+      c.has("model.root") ? c.reals("model.root") : std::vector<double>();
   if (root.empty()) {
     tree.root = Eigen::VectorXd::Constant(tree.alphabet, 1.0 / tree.alphabet);
   } else {
@@ -96,6 +99,29 @@ FilteredTree filtered_tree(const Configuration& c) {
   }
   validate(tree);
   return tree;
+}
+
+MaskedTraining tree_training(const Configuration& c) {
+  constexpr double kFirst = 8;
+  const auto length = static_cast<std::uint64_t>(c.integer("sim.length"));
+  std::vector<std::uint64_t> recorded = {0, 2, 4, 6};
+  for (int k = 0;; ++k) {
+    const auto step = static_cast<std::uint64_t>(std::llround(kFirst * std::exp2(k / 2.0)));
+    if (step >= length) break;
+    recorded.push_back(step);
+  }
+  recorded.push_back(length);
+  MaskedTraining training{.layers = static_cast<int>(c.integer("sim.layers")),
+                          .width = static_cast<int>(c.integer("sim.width")),
+                          .heads = static_cast<int>(c.integer("sim.heads")),
+                          .mlp_width = static_cast<int>(c.integer("sim.mlp_width")),
+                          .deviation = c.real("sim.deviation"),
+                          .eta = c.real("sim.eta"),
+                          .batch = c.integer("sim.batch"),
+                          .recorded = std::move(recorded)};
+  require(
+      training.width % training.heads == 0, "sim.heads", training.heads, "a divisor of sim.width");
+  return training;
 }
 
 }  // namespace attica

@@ -7,11 +7,13 @@ namespace attica {
 
 // clang-format off
 namespace tree_filtered_floors { Study study(); }
+namespace tree_filtered_order { Study study(); }
 // clang-format on
 
 std::vector<Study> trees_studies() {
   return {
       tree_filtered_floors::study(),
+      tree_filtered_order::study(),
   };
 }
 
