@@ -10,4 +10,5 @@ set(ATTICA_EVERY_FAMILY
   language
   masked
   init
+  trees
 )

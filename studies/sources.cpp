@@ -159,6 +159,12 @@ const std::vector<Source>& papers() {
        2026,
        "",
        ""},
+      {"garnierbrun2024transformers",
+       "How transformers learn structured data: insights from hierarchical filtering",
+       "J. Garnier-Brun, M. Mézard, E. Moscato, L. Saglietti",
+       2024,
+       "2408.15138",
+       ""},
       {"giorlandino2025failure",
        "Two failure modes of deep transformers and how to avoid them: a unified theory of signal "
        "propagation at initialisation",

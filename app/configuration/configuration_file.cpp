@@ -64,7 +64,10 @@ List checked_list(const Parameter& parameter,
   const List* given = std::get_if<List>(&value);
   const List single{value};
   const List& elements = given != nullptr ? *given : single;
-  if (elements.empty()) throw invalid_parameter(name, "[]", "at least one value");
+  // Empty where the parameter's meaning says what [] stands for.
+  if (elements.empty() && parameter.meaning.find("[]:") == std::string::npos) {
+    throw invalid_parameter(name, "[]", "at least one value");
+  }
   List checked;
   std::set<std::string> seen;
   for (std::size_t k = 0; k < elements.size(); ++k) {

@@ -143,13 +143,13 @@ networks::TrainingResult train_masked(MaskedNetwork& network,
                                       const MaskedRecords& records,
                                       const std::function<bool()>& stop,
                                       const std::filesystem::path& file) {
-  constexpr double kTail = 0.4;
   const std::uint64_t length = training.recorded.back();
   networks::OptimiserOptions options{.learning_rate = training.eta, .clip_norm = 1};
   if (training.tail) {
-    options.schedule = {.kind = networks::Schedule::Kind::cosine_tail,
-                        .start = static_cast<std::uint64_t>(kTail * static_cast<double>(length)),
-                        .length = length};
+    options.schedule = {
+        .kind = networks::Schedule::Kind::cosine_tail,
+        .start = static_cast<std::uint64_t>(training.tail_from * static_cast<double>(length)),
+        .length = length};
   }
   networks::Optimiser<float> optimiser(network.parameters(), options);
   networks::Batch batch;

@@ -32,7 +32,8 @@ struct MaskedTraining {
   int mlp_width = 512;
   double deviation = 0.1;  ///< of the starting matrices; residual outputs over sqrt(2 layers)
   double eta = 3e-3;       ///< learning rate of Adam
-  bool tail = false;       ///< the rate falls to 0, a half cosine over the last 60 % of the steps
+  bool tail = false;       ///< the rate falls to 0, a half cosine ...
+  double tail_from = 0.4;  ///< ... from this share of the steps on
   Eigen::Index batch = 128;
   std::vector<std::uint64_t> recorded = {};  ///< steps, the last one the length
 };

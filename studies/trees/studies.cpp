@@ -1,0 +1,20 @@
+/// @file
+/// @brief The studies of filtered trees, in the order of `attica list`.
+
+#include "attica/studies/study.hpp"
+
+namespace attica {
+
+// clang-format off
+namespace tree_filtered_floors { Study study(); }
+namespace tree_filtered_order { Study study(); }
+// clang-format on
+
+std::vector<Study> trees_studies() {
+  return {
+      tree_filtered_floors::study(),
+      tree_filtered_order::study(),
+  };
+}
+
+}  // namespace attica
