@@ -68,7 +68,7 @@ constexpr auto kHelp = std::to_array<VerbHelp>({
      "docs/maps.md"},
     {"measure",
      {"attica measure attention.npy", "attica measure layer1.csv layer2.csv --json"},
-     "docs/joma.md#what-is-left-out"},
+     "docs/guide.md#your-own-data"},
     {"judge",
      {"attica judge theory.csv measured.csv --margin 5%",
       "attica judge theory.csv losses.csv --x step --replicate seed --value loss --margin 5%"},
