@@ -272,7 +272,15 @@ void style_curves(PanelContent& content,
         std::string text = fill_label(layer_name, point);
         const std::string own = spelt_out ? "" : point_label(point, own_points);
         if (!text.empty() && !own.empty()) text += ", ";
-        content.line_labels.push_back({curve->mean.y.front(), text + own});
+        // Theory and simulation of one constant are one line to the eye.
+        const double y = curve->mean.y.front();
+        constexpr double kSameLine = 0.01;
+        if (std::none_of(
+                content.line_labels.begin(), content.line_labels.end(), [&](const auto& l) {
+                  return l.text == text + own && std::abs(l.y - y) <= kSameLine * std::abs(y);
+                })) {
+          content.line_labels.push_back({y, text + own});
+        }
         continue;
       }
       const bool line = curve->theory || layer->trajectories;
