@@ -241,6 +241,7 @@ void style_curves(PanelContent& content,
     std::string layer_name = name_of_layer(selection);
     if (!layer_name.empty() && !(spelt_out && !coloured))
       layer_name += layer_suffix(selection, selections, name_of_layer);
+    std::vector<std::string> names;  // of trajectories
     for (const RecordedCurve* curve : curves) {
       const Point point = shown_point(curve->mean.point);
       const double* number = coloured ? figure.colours->value(point) : nullptr;
@@ -248,7 +249,8 @@ void style_curves(PanelContent& content,
       if (layer->reference) {
         style = reference_style(reference_index);
       } else if (layer->trajectories) {
-        style = nth_style(layer_index);
+        // Curves whose names differ differ in style; those of one name, such as seeds, have one.
+        style = nth_style(layer_index + index_of(names, fill_label(layer->label, point)));
       } else if (number != nullptr) {
         style = product_style(0, layer_index);
         style.colour =
@@ -270,7 +272,15 @@ void style_curves(PanelContent& content,
         std::string text = fill_label(layer_name, point);
         const std::string own = spelt_out ? "" : point_label(point, own_points);
         if (!text.empty() && !own.empty()) text += ", ";
-        content.line_labels.push_back({curve->mean.y.front(), text + own});
+        // Theory and simulation of one constant are one line to the eye.
+        const double y = curve->mean.y.front();
+        constexpr double kSameLine = 0.01;
+        if (std::none_of(
+                content.line_labels.begin(), content.line_labels.end(), [&](const auto& l) {
+                  return l.text == text + own && std::abs(l.y - y) <= kSameLine * std::abs(y);
+                })) {
+          content.line_labels.push_back({y, text + own});
+        }
         continue;
       }
       const bool line = curve->theory || layer->trajectories;
@@ -302,6 +312,7 @@ void style_curves(PanelContent& content,
         add_entry(of_layers, {layer_name, of_layer, line, !line});
       }
     }
+    if (!names.empty()) layer_index += names.size() - 1;
     ++(layer->reference ? reference_index : layer_index);
   }
   content.legend.insert(content.legend.end(), of_layers.begin(), of_layers.end());

@@ -643,6 +643,9 @@ class Composer {
     if (content(i).line_labels.empty()) return;
     const Axes& axes = layout_.panels[i].axes;
     std::vector<Box> taken = covered(i);
+    constexpr int kPlaces = 20;
+    std::vector<double> parts = {1.0, 0.0};  // the ends first
+    for (int k = kPlaces - 1; k > 0; --k) parts.push_back(static_cast<double>(k) / kPlaces);
     for (const LineLabel& label : content(i).line_labels) {
       if (label.text.empty() || !axes.y.contains(label.y)) continue;
       const double line_y = axes.box.bottom - axes.y.position(label.y) * axes.box.height();
@@ -652,7 +655,7 @@ class Composer {
       std::optional<Box> best;
       double least = 0;
       for (const bool above : {true, false}) {
-        for (const double part : {1.0, 0.0, 0.75, 0.5, 0.25}) {
+        for (const double part : parts) {
           Box box;
           box.left = axes.box.left + 2 * kPad + part * (axes.box.width() - 4 * kPad - width);
           box.right = box.left + width;

@@ -83,22 +83,27 @@ double median(std::vector<double> values) {
 }
 
 /// A symmetric range for the residuals. Points many times farther out than the typical one would
-/// flatten all others: they are shown as triangles at the edge instead.
+/// flatten all others: they are shown as triangles at the edge instead. Points within their own
+/// margin are what the panel is there for, and have more room.
 void fit_residuals(ResidualContent& residual) {
   constexpr double kOutlier = 8;
+  constexpr double kOutlierInMargin = 24;
   constexpr double kHeadroom = 1.25;
   std::vector<double> reaches;
+  std::vector<bool> within;
   std::vector<double> margins = {0};
   for (const ResidualCurve& curve : residual.curves) {
     for (const ResidualPoint& point : curve.points) {
       reaches.push_back(std::abs(percent(point)) + percent_sem(point));
+      within.push_back(reaches.back() <= percent_margin(point));
       margins.push_back(percent_margin(point));
     }
   }
   const double typical = std::max(median(reaches), median(margins));
   double reach = 0;
-  for (const double value : reaches) {
-    if (value <= kOutlier * typical) reach = std::max(reach, value);
+  for (std::size_t k = 0; k < reaches.size(); ++k) {
+    if (reaches[k] <= (within[k] ? kOutlierInMargin : kOutlier) * typical)
+      reach = std::max(reach, reaches[k]);
   }
   for (const double value : margins) {
     if (value <= kOutlier * typical) reach = std::max(reach, value);

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <new>
+#include <regex>
 #include <sstream>
 #include <system_error>
 
@@ -107,8 +108,34 @@ void open_standard_streams() {
   }
 }
 
+/// A mistake of the command line in attica's words: what is missing or was not expected, and what
+/// to type instead.
+int mistake(const CLI::App& parser, const CLI::ParseError& error) {
+  const auto chosen = parser.get_subcommands();
+  if (chosen.empty()) return complain(fmt::format("{}; see `attica --help`", error.what()));
+  const std::string verb = chosen.front()->get_name();
+  const std::string text = error.what();
+  static const std::regex kNotOneOf(R"((.*): (.*) not in \{(.*)\})");
+  static const std::regex kMissing(R"((\S+) is required)");
+  static const std::regex kNoValue(R"((\S+): 1 required .* missing)");
+  std::smatch found;
+  if (std::regex_match(text, found, kNotOneOf)) {
+    const std::string allowed = std::regex_replace(found[3].str(), std::regex(","), ", ");
+    return complain(fmt::format(
+        "parameter '{}' = {}: expected one of {}", found[1].str(), found[2].str(), allowed));
+  }
+  const std::string_view example = help_of(verb).examples.front();
+  if (std::regex_match(text, found, kMissing))
+    return complain(fmt::format("`{}` needs {}, as in `{}`", verb, found[1].str(), example));
+  if (std::regex_match(text, found, kNoValue))
+    return complain(
+        fmt::format("`{}` needs a value; see `attica {} --help`", found[1].str(), verb));
+  return complain(fmt::format("{}; see `attica {} --help`", text, verb));
+}
+
 /// Help and version go to standard output; anything else is a mistake.
 int parsed_to_the_end(const CLI::App& parser, const CLI::ParseError& error) {
+  if (error.get_exit_code() != 0) return mistake(parser, error);
   std::ostringstream out;
   std::ostringstream err;
   const int code = parser.exit(error, out, err);

@@ -117,9 +117,18 @@ const PaperFigure& find_paper_figure(const std::string& id) {
   const auto& all = paper_figures();
   const auto found = std::ranges::find(all, id, &PaperFigure::id);
   if (found != all.end()) return *found;
+  // Those of the same paper, if there are any.
+  const std::string paper = id.substr(0, id.find(':'));
   std::vector<std::string> names;
-  for (const PaperFigure& figure : all) names.push_back(figure.id());
-  throw invalid_parameter("--paper", id, fmt::format("one of {}", fmt::join(names, ", ")));
+  for (const PaperFigure& figure : all)
+    if (figure.paper.arxiv == paper) names.push_back(figure.id());
+  if (names.empty())
+    for (const PaperFigure& figure : all) names.push_back(figure.id());
+  throw invalid_parameter("--paper",
+                          id,
+                          fmt::format("one of {}; `attica claims` names the study behind every "
+                                      "statement and figure",
+                                      fmt::join(names, ", ")));
 }
 
 FigureFile drawing_of(const PaperFigure& figure,

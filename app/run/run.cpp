@@ -242,6 +242,9 @@ std::vector<std::string> unfinished_siblings(const fs::path& path,
       for (const auto& [key, value] : then.items()) {
         if (!now.contains(key)) keys.push_back(key);
       }
+      // One that differs in more is another question, and nobody wants to resume it.
+      constexpr std::size_t kMostChanges = 4;
+      if (keys.size() > kMostChanges) continue;
       remarks.push_back(
           fmt::format("this is a new run, '{}': the unfinished '{}' differs in {}",
                       path.filename().string(),

@@ -121,6 +121,13 @@ Json to_json(const Claim& claim) {
           {"command", or_null(claim.command)}};
 }
 
+/// The verdict that is expected, or why there is none: a row without a study may have its answer
+/// on a page.
+std::string_view expectation(const Claim& claim) {
+  if (!claim.verdict.empty()) return claim.verdict;
+  return claim.answer->result.find("**not ") != std::string::npos ? "not offered" : "see its page";
+}
+
 }  // namespace
 
 int claims_verb(const Options& options, const Registry& registry) {
@@ -158,7 +165,7 @@ int claims_verb(const Options& options, const Registry& registry) {
     }
     put("{:<24} {:<13} {:<18} {}\n",
         a.study.empty() ? "-" : a.study,
-        claim.verdict.empty() ? "not offered" : claim.verdict,
+        expectation(claim),
         claim.resolution.empty() ? "-" : claim.resolution,
         a.statement);
   }

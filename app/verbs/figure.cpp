@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "attica/app/command/exit_codes.hpp"
 #include "attica/app/command/text.hpp"
@@ -28,17 +29,20 @@ int list_paper_figures() {
         figure.paper.year,
         figure.shows);
   }
-  put("\n`attica figure --paper {}` makes its runs, in less than a minute, and draws it.\n",
+  put("\n`attica figure --paper {}` makes its runs, in less than a minute, and draws it.\n"
+      "`attica claims 2410.19637` names the study behind every statement and figure of a paper.\n",
       paper_figures().front().id());
   return kExitDone;
 }
 
-/// Makes what is not there of a figure's runs, beside the figure.
-Composition compose_paper_figure(const PaperFigure& figure,
-                                 const Options& options,
-                                 const std::vector<Override>& values,
-                                 const fs::path& out,
-                                 const Registry& registry) {
+/// Makes what is not there of a figure's runs, beside the figure. Empty: a run was stopped;
+/// `exit_code` says how.
+std::optional<Composition> compose_paper_figure(const PaperFigure& figure,
+                                                const Options& options,
+                                                const std::vector<Override>& values,
+                                                const fs::path& out,
+                                                const Registry& registry,
+                                                int& exit_code) {
   ExitOnSignal signals;
   std::map<std::string, fs::path> folders;
   for (const PaperRun& run : figure.runs) {
@@ -56,6 +60,10 @@ Composition compose_paper_figure(const PaperFigure& figure,
     request.draw = false;
     const RunEnd end = carry_out(requested_simulation(own, registry), request, signals);
     if (end.unfinished) throw *end.unfinished;
+    if (!end.verdict) {
+      exit_code = end.exit_code;
+      return std::nullopt;
+    }
     folders[run.name] = end.folder;
   }
   Composition made = compose_file(drawing_of(figure, folders), registry, options.accept_edits);
@@ -107,12 +115,21 @@ int figure_verb(const Options& options, const Registry& registry) {
                             *std::find_if(options.files.begin(), options.files.end(), is_file)));
   }
   const std::string out = options.out.value_or("figures");
-  Composition made =
-      options.paper
-          ? compose_paper_figure(
-                find_paper_figure(*options.paper), options, of_runs, fs::path(out), registry)
+  int exit_code = kExitDone;
+  std::optional<Composition> composed =
+      options.paper ? compose_paper_figure(find_paper_figure(*options.paper),
+                                           options,
+                                           of_runs,
+                                           fs::path(out),
+                                           registry,
+                                           exit_code)
       : file ? compose_file(read_figure_file(options.files.front()), registry, options.accept_edits)
              : compose_runs(options.files, registry, options.accept_edits);
+  if (!composed) {
+    remark(options.quiet, "the same command continues, and draws the figure");
+    return exit_code;
+  }
+  Composition& made = *composed;
   apply(change, made.figure, made.drawing);
   enter_drawing_options(options, made.drawing);
   if (!options.name.empty()) made.figure.name = options.name;

@@ -623,6 +623,20 @@ TEST_CASE("draw: trajectories are lines, one legend entry for all", "[plots]") {
   CHECK(script.find("with points") == std::string::npos);
 }
 
+TEST_CASE("draw: trajectories with names of their own have styles of their own", "[plots]") {
+  const Scratch scratch;
+  FigureData data = double_descent({0.1, 0.2, 0.3});
+  std::erase_if(data.curves, [](const RecordedCurve& curve) { return curve.theory; });
+  Figure figure = one_panel();
+  figure.panels[0].residuals = false;
+  figure.panels[0].layers[0].trajectories = true;
+  figure.panels[0].layers[0].label = "runs at {lambda}";
+  draw(figure, data, options(scratch));
+  const std::string script = read(scratch.path() / "double_descent.gp");
+  for (const std::string_view colour : {"#0072B2", "#D55E00", "#009E73"})
+    CHECK(script.find(colour) != std::string::npos);
+}
+
 TEST_CASE("draw: a hollow layer has open markers", "[plots]") {
   const Scratch scratch;
   Figure figure = one_panel();

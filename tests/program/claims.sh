@@ -62,7 +62,7 @@ before=$(stat -c %Y figures/runs/*/parts/*.part)
 run 0 figure --paper 2310.00535:2 --seed 3 --format svg --set 'figure.a.title="mine"'
 [ "$before" = "$(stat -c %Y figures/runs/*/parts/*.part)" ] || fail "the run of a figure is made again"
 run 2 figure --paper 2310.00535:99
-says err '2310.00535:2'
+says err 'one of 2310.00535:2, 2310.00535:3, 2310.00535:4; `attica claims`'
 run 2 figure
 says err '--paper'
 run 2 figure runs/x --seed 3
@@ -91,4 +91,27 @@ while read -r verb; do
   mv out "help-$verb"
 done <verbs
 python3 pages.py "$project" 2>err || fail "$(tail -1 err)"
+
+# The commands work when they are typed: those that need no run and no browser.
+printf 'x,value\n1,2\n2,4\n' >theory.csv
+printf 'x,mean,sem,n\n1,2.01,0.02,25\n2,4.05,0.03,25\n' >measured.csv
+awk 'BEGIN { srand(1); print "x,step,seed,replicate,value,loss"; for (n = 1; n < 200; n *= 2) for (k = 0; k < 60; ++k) {
+  y = 1.5 * n * (1 + (rand() - 0.5) / 10); print n "," n "," k "," k "," y "," 1 / y } }' >table.csv
+cut -d, -f1,4,5 table.csv >steps.csv
+cut -d, -f1,4,6 table.csv | sed 's/loss/value/' >losses.csv
+printf '0.9,0.1\n0.2,0.8\n' >layer1.csv
+cp layer1.csv layer2.csv
+"$program" init gauss-lambda >mine.toml
+cp mine.toml old.toml
+sed -n '/^Examples:/,/^$/s/^  \(attica .*\)/\1/p' help-{list,claims,show,init,theory,plan,slurm,gallery,map,measure,judge,bound,fit,cite,config,schema,migrate} |
+  grep -v 'runs/\|[.]npy\|losses.csv --x step' >typed
+[ "$(wc -l <typed)" -ge 25 ] || fail "few examples: $(cat typed)"
+mkdir bin
+ln -s "$program" bin/attica
+while read -r line; do
+  case $line in
+    *gallery* | *' map '*) line="$line --dry-run" ;;
+  esac
+  PATH=$PWD/bin:$PATH bash -c "${line/--dry-run --dry-run/--dry-run}" >out 2>err </dev/null || fail "--help shows '$line': $(tail -1 err)"
+done <typed
 finish

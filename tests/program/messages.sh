@@ -38,6 +38,16 @@ run 2 run --foo
 says err "\`run\` has no option '--foo'"
 "$program" --version >/dev/full 2>err
 [ $? -eq 5 ] || fail "--version to a full disk"
+run 2 judge theory.csv
+says err "attica: error: \`judge\` needs SIMULATIONcsv, as in \`attica judge"
+run 2 plot "$whole" --style nature
+says err "attica: error: parameter '--style' = nature: expected one of aps, neurips, icml, jmlr, slides"
+run 2 completion fish
+says err "expected one of bash, zsh"
+run 2 run gauss-lambda --margin
+says err "\`--margin\` needs a value; see \`attica run --help\`"
+run 2 show
+says err "needs STUDY|CONFIG"
 run 0 list topics
 [ "$(grep -vc '^topics-' out)" -eq 0 ] || fail "list topics: $(cat out)"
 run 2 list nowhere

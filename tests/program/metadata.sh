@@ -19,6 +19,13 @@ if command -v python3 >/dev/null; then
   python3 -m py_compile packaging/spack/package.py || fail "the Spack recipe does not parse"
   rm -rf packaging/spack/__pycache__
 fi
+# "More than N studies" is true, and N the last full ten.
+studies=$("$program" list | wc -l)
+for file in README.md docs/glossary.md docs/release.md paper/paper.md; do
+  number=$(tr '\n|' '  ' <"$file" | grep -oE 'more than [0-9]+ +(built-in +studies|studies|are built in)' | grep -oE '[0-9]+' | head -1)
+  [ "${number:-0}" -lt "$studies" ] && [ $((${number:-0} + 10)) -ge "$studies" ] ||
+    fail "$file: more than '${number:-?}' studies; attica has $studies"
+done
 # Every citation of the paper has its entry, and the paper has the journal's sections.
 grep -oE '@[a-z]+[0-9]{4}' paper/paper.md | sort -u | while read -r key; do
   grep -q "{${key#@}," paper/paper.bib || echo "$key"

@@ -74,6 +74,9 @@ def faults(root):
     pages = sorted(root.glob("docs/*.md")) + sorted(root.glob("docs/notes/*.md"))
     for page in [root / "README.md", root / "CONTRIBUTING.md", *pages]:
         yield from faults_of_page(page.relative_to(root), page.read_text(encoding="utf-8"))
+    for page in sorted(root.glob("docs/*.md")):
+        if page.name != "glossary.md" and "glossary.md" not in page.read_text(encoding="utf-8"):
+            yield f"{page.relative_to(root)}: no link to the glossary"
     for card in sorted(root.glob("studies/*/*.toml")):
         for number, line in enumerate(card.read_text(encoding="utf-8").splitlines(), 1):
             for word, instead in private_words("" if line.lstrip().startswith("#") else " ".join(re.findall(r'"((?:[^"\\]|\\.)*)"', line))):
