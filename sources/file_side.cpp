@@ -10,6 +10,7 @@
 #include "attica/core/error.hpp"
 #include "attica/core/numeric_csv.hpp"
 #include "attica/solvers/statistics/simultaneous.hpp"
+#include "attica/sources/interpolation.hpp"
 #include "attica/sources/keys.hpp"
 #include "attica/sources/side.hpp"
 #include "attica/studies/parameters.hpp"
@@ -62,12 +63,19 @@ class TableSide : public Side {
     c.set(key, std::filesystem::absolute(c.input_file(key)).string(), c.given(key));
     if (theory) {
       band_ = band_of(c, table_);
+      if (c.has("check.match")) reach_ = c.real("check.match");
+      interpolate_ = c.has("theory.interpolate");
+      if (interpolate_ && (table_.replicated || !band_.empty())) {
+        throw invalid_parameter("theory.interpolate",
+                                c.text("theory.interpolate"),
+                                "a theory.file without replicates and without theory.covariance");
+      }
     } else {
       record(c);
     }
   }
 
-  TheoryResult theory(TheoryGrid /*grid*/, const Side* /*simulation*/) const override {
+  TheoryResult theory(TheoryGrid /*grid*/, const Side* simulation) const override {
     TheoryResult result;
     result.predictions = predictions(table_, x_name_);
     add_theory_replicates(result, table_, x_name_);
@@ -80,6 +88,7 @@ class TableSide : public Side {
         p.numerical_error[static_cast<std::size_t>(at - p.series.x.begin())] += band_[row];
       }
     }
+    if (interpolate_ && simulation != nullptr) interpolate(result, *simulation);
     return result;
   }
 
@@ -114,6 +123,12 @@ class TableSide : public Side {
 
   std::vector<std::string> warnings() const override {
     std::vector<std::string> all = table_.remarks;
+    if (interpolate_) {
+      all.push_back(
+          fmt::format("'{}' is interpolated linearly where the simulation has other x; the "
+                      "estimated error of that is in numerical_error",
+                      table_.source));
+    }
     if (table_.summary) {
       all.push_back(
           fmt::format("'{}' has mean, sem and n in place of replicates: no guard against "
@@ -124,6 +139,19 @@ class TableSide : public Side {
   }
 
  private:
+  void interpolate(TheoryResult& result, const Side& simulation) const {
+    const std::optional<SimulatedPlaces> places = simulation.places();
+    if (!places) {
+      throw Error(ErrorKind::input,
+                  "theory.interpolate: which x a program simulates is not known before it runs; "
+                  "expected simulation.file or simulation.study",
+                  "theory.interpolate");
+    }
+    const Interpolation done = interpolate_linearly(result.predictions, places->series, reach_);
+    result.diagnostics.emplace_back("interpolated", static_cast<std::int64_t>(done.values));
+    result.diagnostics.emplace_back("interpolation_error", done.largest_error);
+  }
+
   /// What a file of replicates says of the run.
   void record(Configuration& c) {
     recorded_ = recorded_outcomes(table_, x_name_);
@@ -145,7 +173,9 @@ class TableSide : public Side {
 
   std::string x_name_;
   OutsideTable table_;
-  std::vector<double> band_;   ///< of a theory's rows; empty: no covariance is given
+  std::vector<double> band_;  ///< of a theory's rows; empty: no covariance is given
+  bool interpolate_ = false;  ///< a theory has values at the simulation's x
+  std::optional<double> reach_;
   RecordedOutcomes recorded_;  ///< of a simulation
 };
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
+#include <utility>
 
 #include "attica/core/error.hpp"
 #include "attica/sources/keys.hpp"
@@ -40,6 +42,12 @@ std::vector<Parameter> fixed_parameters() {
                                 kPositive));
   }
   all.push_back(text_parameter("theory.value", "column with the theory's values; unset: value"));
+  all.push_back(
+      optional_parameter(word_parameter("theory.interpolate",
+                                        "linear",
+                                        "values of theory.file at the simulation's x that it does "
+                                        "not have, with their error in numerical_error",
+                                        {"linear"})));
   all.push_back(text_parameter("simulation.value",
                                "column with the values or means; several: a replicate each; unset: "
                                "value, or mean",
@@ -71,6 +79,17 @@ std::vector<Parameter> fixed_parameters() {
                               {.low = 0, .high = 0.5}));
   all.push_back(optional_parameter(flag_parameter(
       "check.partial", false, "simulated points without theory are no obstacle to AGREE")));
+  for (const auto& [name, meaning] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"claim", "what the publication says of theory and simulation, in a sentence"},
+           {"source", "the publication: authors, year, arXiv identifier or address"},
+           {"used", "what of it the tables hold: figure, curve, file, columns"},
+           {"finding", "what the verdict says of these tables"}}) {
+    all.push_back(text_parameter(fmt::format("audit.{}", name), meaning));
+  }
+  all.push_back(optional_parameter(word_parameter("audit.expected",
+                                                  "AGREE",
+                                                  "verdict that `attica audit` expects",
+                                                  {"AGREE", "DISAGREE", "INCONCLUSIVE"})));
   all.push_back(text_parameter("check.without_theory",
                                "series of the simulation that the theory is known not to have",
                                true));

@@ -37,7 +37,7 @@ enum class Takes {
   shards,         ///< --shards
   margin,         ///< --margin: declared before the run
   margin_after,   ///< --margin: post hoc
-  judge,          ///< --margin, --absolute, --tails, --partial: of two tables
+  judge,          ///< --margin, --absolute, --tails, --interpolate, --partial: of two tables
   matching,       ///< --match, --cluster, --independent: of tables
   x_name,         ///< --x
   columns,        ///< --value, --replicate, --sd, --n: of a table of a simulation

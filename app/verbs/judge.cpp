@@ -145,8 +145,8 @@ int judge_verb(const Options& options, const Registry& /*registry*/) {
       without_theory.emplace_back(name);
     }
   }
-  CheckedConfiguration configuration =
-      configuration_of(study_of_sides(), comparison_entries(options, compared, without_theory));
+  CheckedConfiguration configuration = configuration_of(
+      study_of_sides(), comparison_entries(options, compared, without_theory), options.overrides);
   configuration.values.inputs = files;
   Work work = prepare(std::move(configuration));
   RunRequest request = run_request(options);

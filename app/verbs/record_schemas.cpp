@@ -11,7 +11,35 @@ struct RecordSchema {
   std::string_view text;
 };
 
-constexpr std::array<RecordSchema, 5> kSchemas{{
+constexpr std::array<RecordSchema, 6> kSchemas{{
+    {"audit", R"json({
+  "title": "attica audit --json: published tables judged again",
+  "type": "object",
+  "required": ["schema", "audits", "as_expected", "entries"],
+  "properties": {
+    "schema": {"const": "attica/audit/1"},
+    "audits": {"type": "integer", "minimum": 1},
+    "as_expected": {"type": "integer", "minimum": 0},
+    "entries": {"type": "array", "items": {"type": "object",
+      "required": ["name", "file", "claim", "source", "used", "verdict", "expected", "as_expected",
+                   "resolution", "margin", "summary", "finding", "remarks", "run"],
+      "properties": {
+        "name": {"type": "string", "description": "the entry's folder"},
+        "file": {"type": "string", "description": "its audit.toml"},
+        "claim": {"type": "string", "description": "what the publication says"},
+        "source": {"type": "string"}, "used": {"type": "string"},
+        "verdict": {"enum": ["AGREE", "DISAGREE", "INCONCLUSIVE", "CLAIMS HOLD", "NONE"]},
+        "expected": {"enum": ["AGREE", "DISAGREE", "INCONCLUSIVE"]},
+        "as_expected": {"type": "boolean"},
+        "resolution": {"type": ["number", "null"],
+          "description": "smallest relative error of the theory that would not have ended in AGREE, with probability 0.9"},
+        "margin": {"type": "number", "description": "widest relative margin"},
+        "summary": {"type": "string"},
+        "finding": {"type": "string", "description": "what the verdict says of these tables"},
+        "remarks": {"type": "array", "items": {"type": "string"}, "description": "how the tables were read"},
+        "run": {"type": "string", "description": "the run's folder"}}}}
+  }
+})json"},
     {"check", R"json({
   "title": "check.json: the verdict of a run, point by point",
   "type": "object",

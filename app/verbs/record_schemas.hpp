@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// @brief JSON Schemas of the records of a run.
+/// @brief JSON Schemas of the records of a run, and of what `audit` prints.
 
 #include <optional>
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace attica::app {
 
-/// @brief Names of the records that have a schema: "check", "manifest", "provenance", "run",
-/// "theory".
+/// @brief Names of the records that have a schema: "audit", "check", "manifest", "provenance",
+/// "run", "theory".
 std::vector<std::string> record_names();
 
 /// @brief The schema (2020-12) of a record as this version writes it; it lets further keys pass, as

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "attica/app/command/exit_codes.hpp"
+#include "attica/app/command/text.hpp"
 #include "attica/app/verbs/record_schemas.hpp"
 #include "attica/app/verbs/verbs.hpp"
 

@@ -111,6 +111,7 @@ int mcp_verb(const Options& options, const Registry& registry);
 int measure_verb(const Options& options, const Registry& registry);
 int plan_verb(const Options& options, const Registry& registry);
 int judge_verb(const Options& options, const Registry& registry);
+int audit_verb(const Options& options, const Registry& registry);
 int bound_verb(const Options& options, const Registry& registry);
 int fit_verb(const Options& options, const Registry& registry);
 int report_verb(const Options& options, const Registry& registry);

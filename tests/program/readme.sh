@@ -83,7 +83,7 @@ for file in "${pages[@]}"; do
   mkdir -p "$work/${page%.md}/build"
   cd "$work/${page%.md}" || exit 1
   ln -s "$program" build/attica
-  ln -s "$project"/{data,loaders} .
+  ln -s "$project"/{data,loaders,examples} .
   blocks "$file" >list  # all of it first: what is quoted stands below what prints it
   while IFS=$'\t' read -r -u 3 language line; do
     case $language in
