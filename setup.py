@@ -59,7 +59,7 @@ setup(
     version=re.search(r"VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text().split("project(", 1)[1])[1],
     packages=["attica", "attica.data"],
     package_dir={"": "python", "attica": "python/attica", "attica.data": "data"},
-    py_modules=["pytest_attica"],
+    py_modules=["attica_program", "pytest_attica"],
     package_data={"attica": ["py.typed", "*.mplstyle", "*.pyi"], "attica.data": ["*.csv", "*.txt", "*.fa", "README.md", "new/*"]},
     ext_modules=[Extension("attica._attica", [])],
     cmdclass={"build_ext": CMakeModule},

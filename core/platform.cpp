@@ -1,5 +1,6 @@
 #include "attica/core/platform.hpp"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>   // NOLINT(*-deprecated-headers): popen
@@ -58,6 +59,15 @@ fs::path program_file() {
   const std::string name = program_to_start();
   return name.empty() ? fs::path() : fs::canonical(name, ignored);
 #endif
+}
+
+fs::path code_file() {
+  Dl_info info{};
+  const bool found = ::dladdr(reinterpret_cast<const void*>(&keep_freed_memory), &info) != 0;
+  const fs::path file = found && info.dli_fname != nullptr ? info.dli_fname : "";
+  std::error_code ignored;
+  return file.extension() == ".so" ? fs::absolute(file, ignored).lexically_normal()
+                                   : program_file();
 }
 
 std::string program_to_start() {

@@ -21,6 +21,10 @@ void keep_freed_memory() noexcept;
 /// @brief The file of this program, all links followed; empty if the system does not say.
 std::filesystem::path program_file();
 
+/// @brief The file that this code was loaded from: a shared library, or the program. Nothing of
+/// /proc is needed for a shared library; empty if the system does not say.
+std::filesystem::path code_file();
+
 /// @brief A name by which this process can be started again: on Linux also after its file was
 /// replaced. Empty if the system does not say.
 std::string program_to_start();

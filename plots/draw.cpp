@@ -1,11 +1,11 @@
 #include "attica/plots/draw.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <boost/crc.hpp>
 #include <cerrno>
 #include <cstdlib>
@@ -148,16 +148,20 @@ std::vector<fs::path> draw(const Figure& figure,
   write(work.path() / names[0], table.text);
   write(work.path() / names[1], script);
   // A gnuplot for every format, side by side: each does its part of the script.
-  std::atomic<bool> has_gnuplot = true;
+  std::vector<char> drawn(options.formats.size(), 1);
   in_parallel(options.formats.size(), [&](std::size_t k) {
     DrawOptions one = options;
     one.formats = {options.formats[k]};
-    if (!plots::run_gnuplot(
-            plots::script(content, layout, table, theme, one), work.path(), one.formats[0]))
-      has_gnuplot = false;
+    drawn[k] = plots::run_gnuplot(plots::script(content, layout, table, theme, one),
+                                  work.path(),
+                                  one.formats[0],
+                                  one.formats[0])
+                   ? 1
+                   : 0;
   });
-  for (const std::string& format : options.formats) {
-    if (!has_gnuplot) break;
+  for (std::size_t k = 0; k < options.formats.size(); ++k) {
+    if (drawn[k] == 0) continue;
+    const std::string& format = options.formats[k];
     names.push_back(figure.name + "." + format);
     const fs::path path = work.path() / names.back();
     if (format == "tex")
@@ -178,13 +182,27 @@ std::vector<fs::path> draw(const Figure& figure,
     fs::rename(work.path() / name, written.back(), error);
     if (error) throw storage_error(written.back(), error.message());
   }
-  if (!has_gnuplot) {
-    throw Error(ErrorKind::input,
-                fmt::format("gnuplot was not found: '{}' and its data are there, figures need it "
-                            "(Debian package gnuplot-nox)",
-                            written[1].string()));
+  if (std::find(drawn.begin(), drawn.end(), 1) == drawn.end()) {
+    const std::string files = not_drawn(figure, options, written);
+    if (!files.empty()) throw Error(ErrorKind::input, files);
   }
   return written;
+}
+
+std::string not_drawn(const Figure& figure,
+                      const DrawOptions& options,
+                      const std::vector<fs::path>& written) {
+  std::vector<std::string> files;
+  for (const std::string& format : options.formats) {
+    const fs::path file = options.folder / (figure.name + "." + format);
+    if (std::find(written.begin(), written.end(), file) == written.end())
+      files.push_back(fmt::format("'{}'", file.string()));
+  }
+  if (files.empty()) return {};
+  return fmt::format("gnuplot was not found: {} {} not drawn{} (Debian package gnuplot-nox)",
+                     fmt::join(files, ", "),
+                     files.size() == 1 ? "is" : "are",
+                     plots::bundled_gnuplot().empty() ? "" : "; the one in this package draws SVG");
 }
 
 bool was_edited(const fs::path& script) {

@@ -49,7 +49,8 @@ struct DrawOptions {
 /// `gnuplot NAME.gp` in the folder draws the figure files again. Existing files are replaced only
 /// after everything succeeded, and nothing of a figure whose script was edited. SVG and PNG are
 /// identical between runs on one machine, PDF with SOURCE_DATE_EPOCH in the environment (else it
-/// holds its creation date). Without gnuplot data and script are written all the same.
+/// holds its creation date). Without gnuplot data and script are written all the same; with the one
+/// that a package brings, SVG alone (see not_drawn).
 ///
 /// What cannot be shown is never dropped in silence: values <= 0 on a logarithmic axis and values
 /// beyond a fixed range are counted in a line beneath the figure; residuals far outside the others
@@ -61,6 +62,13 @@ struct DrawOptions {
 std::vector<std::filesystem::path> draw(const Figure& figure,
                                         const FigureData& data,
                                         const DrawOptions& options);
+
+/// @brief Which files draw() left out because no gnuplot for their format was found, and what to
+/// install; empty if it drew them all. Where it can draw none of them, draw() throws that sentence.
+/// @param written what draw() returned
+std::string not_drawn(const Figure& figure,
+                      const DrawOptions& options,
+                      const std::vector<std::filesystem::path>& written);
 
 /// @brief Whether a script that draw() wrote, or the data beside it, has been changed since. Its
 /// last line holds their checksums.

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 #include <gnuplot-iostream.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <sstream>
+#include <system_error>
 
 #include "attica/core/error.hpp"
 #include "attica/core/platform.hpp"
@@ -59,17 +62,44 @@ std::string complaint(const std::string& log) {
 
 }  // namespace
 
+std::filesystem::path bundled_gnuplot() {
+  const std::filesystem::path file = platform::code_file().parent_path() / "bin" / "gnuplot";
+  return ::access(file.c_str(), X_OK) == 0 ? file : std::filesystem::path();
+}
+
+bool has_system_gnuplot() {
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const auto file = std::filesystem::path(folder.empty() ? "." : folder) / "gnuplot";
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(file, ignored) && ::access(file.c_str(), X_OK) == 0)
+      return true;
+  }
+  return false;
+}
+
 bool run_gnuplot(const std::string& script,
                  const std::filesystem::path& folder,
-                 const std::string& name) {
+                 const std::string& name,
+                 const std::string& format) {
+  std::string command = "gnuplot";
+  if (!has_system_gnuplot()) {
+    const std::filesystem::path bundled = bundled_gnuplot();
+    if (bundled.empty() || format != "svg") return false;
+    // Where there is no /proc, the loader does not know beside what it has to look for libraries.
+    command = "LD_ORIGIN_PATH=" + shell_quote(bundled.parent_path().string()) + " " +
+              shell_quote(bundled.string());
+  }
   const std::string log = name + ".log";
   const std::string status_file = name + ".status";
   // The pipe tells nothing about the end of the program at its other side: the shell notes the
   // status in a file.
   {
     const HoldBrokenPipe hold;
-    Gnuplot pipe("cd " + shell_quote(folder.string()) +
-                 fmt::format(" && {{ gnuplot -d - >{} 2>&1; echo $? >{}; }}", log, status_file));
+    Gnuplot pipe(
+        "cd " + shell_quote(folder.string()) +
+        fmt::format(" && {{ {} -d - >{} 2>&1; echo $? >{}; }}", command, log, status_file));
     pipe << script;
     pipe.flush();
   }

@@ -1,7 +1,5 @@
 #include "attica/app/command/paths.hpp"
 
-#include <dlfcn.h>
-
 #include "attica/core/platform.hpp"
 
 namespace attica::app {
@@ -10,12 +8,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The data folder beside the Python module, if this code was loaded as a part of it.
+/// The data folder beside the Python module or the library that holds this code.
 fs::path beside_module() {
-  Dl_info info{};
-  const bool found = ::dladdr(reinterpret_cast<const void*>(&data_directory), &info) != 0;
-  const fs::path file = found && info.dli_fname != nullptr ? info.dli_fname : "";
-  return file.extension() == ".so" ? fs::absolute(file).parent_path() / "data" : fs::path();
+  const fs::path file = platform::code_file();
+  return file.extension() == ".so" ? file.parent_path() / "data" : fs::path();
 }
 
 /// Where the program stands; empty if nothing says.

@@ -72,6 +72,8 @@ RunEnd finish(const Work& work, const RunFolder& folder, const Replicates& repli
                  script.string()));
     } else {
       end.figures = draw(figure, data, drawing);
+      const std::string without = not_drawn(figure, drawing, end.figures);
+      if (!without.empty()) remark(false, fmt::format("warning: {}", without));
     }
   } catch (const Error& error) {
     // A machine without gnuplot still has its run, and a full disk does not swallow the verdict.

@@ -19,6 +19,7 @@
 #include "attica/app/version.hpp"
 #include "attica/core/instructions.hpp"
 #include "attica/core/parallel.hpp"
+#include "attica/plots/gnuplot.hpp"
 
 namespace attica::app {
 
@@ -92,7 +93,10 @@ int doctor_verb(const Options& options, const Registry& registry) {
       {"default_threads", default_threads()},
       {"data_folder", data.empty() ? "not found" : data.string()},
       {"gnuplot",
-       gnuplot.empty() ? "not found: runs work, figures do not (Debian: gnuplot-nox)" : gnuplot},
+       !gnuplot.empty() ? gnuplot
+       : plots::bundled_gnuplot().empty()
+           ? "not found: runs work, figures do not (Debian: gnuplot-nox)"
+           : "of this package, for SVG; PDF and PNG need the system's (Debian: gnuplot-nox)"},
       {"font_dejavu_sans",
        font.empty() ? "not found: figures fall back to another font (Debian: fonts-dejavu-core)"
                     : "found"},

@@ -139,7 +139,10 @@ std::vector<fs::path> draw_files(const Options& options,
     if (!drawn && fs::exists(file))
       remark(options.quiet, fmt::format("'{}' stays as it was drawn before", file.string()));
   }
-  return draw(figure, data, drawing);
+  std::vector<fs::path> written = draw(figure, data, drawing);
+  const std::string without = not_drawn(figure, drawing, written);
+  if (!without.empty()) remark(false, fmt::format("warning: {}", without));
+  return written;
 }
 
 int plot_verb(const Options& options, const Registry& registry) {

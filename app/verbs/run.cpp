@@ -200,8 +200,15 @@ int demo_verb(const Options& options, const Registry& registry) {
   demo.resume = true;
   remark(options.quiet, fmt::format("{}\n{}", study->name, study->question));
   ExitOnSignal signals;
-  return announce(carry_out(requested_simulation(demo, registry), run_request(demo), signals),
-                  options.json);
+  const RunEnd end = carry_out(requested_simulation(demo, registry), run_request(demo), signals);
+  const int code = announce(end, options.json);
+  // It is there to show a figure: the warning has named the files that are missing.
+  std::error_code ignored;
+  bool drawn = false;
+  for (const auto& file : fs::directory_iterator(end.folder / "plots", ignored))
+    drawn = drawn || file.path().extension() == ".svg" || file.path().extension() == ".pdf" ||
+            file.path().extension() == ".png";
+  return code == kExitDone && !drawn ? kExitUsage : code;
 }
 
 int theory_verb(const Options& options, const Registry& registry) {

@@ -126,9 +126,13 @@ def call(arguments: Sequence[str], progress: Optional[bool] = False) -> Finished
         reading, writing = os.pipe()
     environment = os.environ | ({"TERM": "xterm"} if shown else {})
     with tempfile.TemporaryFile() as output:
+        module = Path(_attica.__file__).resolve()
+        program = module.with_name("bin") / "attica"  # of a wheel, over the same library as the module
+        environment |= {"LD_ORIGIN_PATH": str(program.parent)}  # for its loader, where there is no /proc
+        start = [str(program)] if program.exists() else [sys.executable, "-I", "-c", _START, str(module)]
         try:
             process = subprocess.Popen(
-                [sys.executable, "-I", "-c", _START, str(Path(_attica.__file__).resolve()), *arguments],
+                [*start, *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=writing,

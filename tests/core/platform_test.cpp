@@ -16,6 +16,7 @@ using namespace attica;
 TEST_CASE("platform: this process", "[core][platform]") {
   CHECK(std::filesystem::exists(platform::program_file()));
   CHECK(platform::program_file().filename() == "attica-test-core");
+  CHECK(platform::code_file() == platform::program_file());  // the library is a part of it
   REQUIRE_FALSE(platform::command_line().empty());
   CHECK(platform::command_line().front().ends_with("attica-test-core"));
   CHECK(platform::peak_memory() > 1e5);
