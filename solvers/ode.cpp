@@ -4,6 +4,7 @@
 
 #include <Eigen/LU>
 #include <algorithm>
+#include <array>
 #include <boost/math/tools/toms748_solve.hpp>
 #include <boost/numeric/odeint/external/eigen/eigen_algebra.hpp>
 #include <boost/numeric/odeint/external/eigen/eigen_resize.hpp>
@@ -28,7 +29,13 @@ constexpr double kRoundOff = std::numeric_limits<double>::epsilon();
 constexpr double kEventTolerance = 1e-12;  // in time
 
 // Vectorised, unlike Eigen's allFinite: 0 * inf and 0 * NaN are NaN.
-bool all_finite(const Eigen::Ref<const VectorXd>& x) { return (0.0 * x.array()).sum() == 0.0; }
+bool all_finite(const Eigen::Ref<const VectorXd>& x) {
+  constexpr Eigen::Index kFew = 8;
+  if (x.size() > kFew) return (0.0 * x.array()).sum() == 0.0;
+  double zero = 0;
+  for (Eigen::Index i = 0; i < x.size(); ++i) zero += 0.0 * x[i];
+  return zero == 0.0;
+}
 
 // The caller's right-hand side as odeint calls it, counting calls and watching for non-finite
 // values. Steppers copy their system: pass std::ref.
@@ -102,59 +109,99 @@ struct Dopri5 : Trial {
   }
 };
 
-// Order 8, with error estimates of order 5 and 3 together, and an interpolant of order 7.
+// Order 8, with error estimates of order 5 and 3 together, and an interpolant of order 7. Written
+// out for each stage: of few states the sums take as long as the right-hand side.
 struct Dop853 : Trial {
   static constexpr double kErrorOrder = 8;
   static constexpr bool kInterpolates = true;
-  VectorXd dxdt_new, slope;
-  MatrixXd k;  // derivatives of the stages
-  MatrixXd q;  // coefficients of the interpolant
+  VectorXd dxdt_new;
+  std::array<VectorXd, dop853::kAll> k;  // derivatives of the stages
+  MatrixXd q;                            // coefficients of the interpolant
 
   Dop853(const VectorXd& x0, System& system, double t)
-      : Trial(x0, system, t),
-        dxdt_new(x0.size()),
-        slope(x0.size()),
-        k(x0.size(), dop853::kAll),
-        q(x0.size(), 7) {}
-  // Derivatives of the first stages with their weights.
-  auto sum(const double* weights, Eigen::Index stages) const {
-    return k.leftCols(stages).lazyProduct(Eigen::Map<const VectorXd>(weights, stages));
+      : Trial(x0, system, t), dxdt_new(x0.size()), q(x0.size(), 7) {
+    k.fill(VectorXd::Zero(x0.size()));
   }
-  void stage(System& system, int s, VectorXd& at, double t, double h) {
-    at = x + h * sum(dop853::kA[s], s);
-    system(at, slope, t + dop853::kC[s] * h);
-    k.col(s) = slope;
+  template <std::size_t kRow>
+  struct A {
+    static constexpr const double* kWeights = dop853::kA[kRow];
+  };
+  template <std::size_t kRow>
+  struct D {
+    static constexpr const double* kWeights = dop853::kD[kRow];
+  };
+  struct Third {
+    static constexpr const double* kWeights = dop853::kThird;
+  };
+  struct Fifth {
+    static constexpr const double* kWeights = dop853::kFifth;
+  };
+  // The derivatives of the first stages with weights, of number i; without those of weight 0.
+  template <class Row, std::size_t... J>
+  static double sum(const double* const* slopes, Eigen::Index i, std::index_sequence<J...>) {
+    double total = 0;
+    ((Row::kWeights[J] != 0 ? void(total += Row::kWeights[J] * slopes[J][i]) : void()), ...);
+    return total;
+  }
+  template <class Row, std::size_t kCount>
+  static double sum(const double* const* slopes, Eigen::Index i) {
+    return sum<Row>(slopes, i, std::make_index_sequence<kCount>());
+  }
+  std::array<const double*, dop853::kAll> slopes() const {
+    std::array<const double*, dop853::kAll> all;
+    for (std::size_t s = 0; s < k.size(); ++s) all[s] = k[s].data();
+    return all;
+  }
+  template <std::size_t kS>
+  void stage(System& system, VectorXd& at, double t, double h) {
+    const auto all = slopes();
+    for (Eigen::Index i = 0; i < x.size(); ++i) at[i] = x[i] + h * sum<A<kS>, kS>(all.data(), i);
+    system(at, k[kS], t + dop853::kC[kS] * h);
+  }
+  template <std::size_t... S>
+  void stages(System& system, double t, double h, std::index_sequence<S...>) {
+    (stage<S + 1>(system, x_new, t, h), ...);
   }
   void step(System& system, double t, double h) {
     using namespace dop853;
-    k.col(0) = dxdt;
-    for (int s = 1; s < kStages; ++s) stage(system, s, x_new, t, h);
+    k[0] = dxdt;
+    stages(system, t, h, std::make_index_sequence<kStages - 1>());
     // Together h fifth^2 / max(|fifth|, |third| / 10): of order h^8.
     constexpr double kTiny = std::numeric_limits<double>::min(), kThirdPart = 0.1;
-    error = sum(kFifth, kStages);
-    x_new = sum(kThird, kStages);
-    error.array() *= h * (error.array().abs() /
-                          error.array().abs().max(kThirdPart * x_new.array().abs()).max(kTiny));
-    x_new = x + h * sum(kA[kStages], kStages);
+    const auto all = slopes();
+    for (Eigen::Index i = 0; i < x.size(); ++i) {
+      const double fifth = sum<Fifth, kStages>(all.data(), i);
+      const double third = std::abs(sum<Third, kStages>(all.data(), i));
+      error[i] =
+          fifth * (h * (std::abs(fifth) / std::max({std::abs(fifth), kThirdPart * third, kTiny})));
+      x_new[i] = x[i] + h * sum<A<kStages>, kStages>(all.data(), i);
+    }
     system(x_new, dxdt_new, t + h);
   }
   void prepare_interpolation(System& system, double t, double h) {
     using namespace dop853;
-    k.col(kStages) = dxdt_new;
-    for (int s = kStages + 1; s < kAll; ++s) stage(system, s, error, t, h);
-    q.col(0) = x_new - x;
-    q.col(1) = h * dxdt - q.col(0);
-    q.col(2) = 2 * q.col(0) - h * (dxdt_new + dxdt);
-    for (int c = 0; c < 4; ++c) q.col(3 + c) = h * sum(kD[c], kAll);
+    k[kStages] = dxdt_new;
+    stage<kStages + 1>(system, error, t, h);
+    stage<kStages + 2>(system, error, t, h);
+    stage<kStages + 3>(system, error, t, h);
+    const auto all = slopes();
+    for (Eigen::Index i = 0; i < x.size(); ++i) {
+      q(i, 0) = x_new[i] - x[i];
+      q(i, 1) = h * dxdt[i] - q(i, 0);
+      q(i, 2) = 2 * q(i, 0) - h * (dxdt_new[i] + dxdt[i]);
+      q(i, 3) = h * sum<D<0>, kAll>(all.data(), i);
+      q(i, 4) = h * sum<D<1>, kAll>(all.data(), i);
+      q(i, 5) = h * sum<D<2>, kAll>(all.data(), i);
+      q(i, 6) = h * sum<D<3>, kAll>(all.data(), i);
+    }
   }
   void interpolate(double theta, double, Eigen::Ref<VectorXd> out) const {
-    Eigen::Matrix<double, 7, 1> weights;
-    double weight = 1;
-    for (int c = 0; c < 7; ++c) {
-      weight *= c % 2 == 0 ? theta : 1 - theta;
-      weights[c] = weight;
+    const double rest = 1 - theta;
+    for (Eigen::Index i = 0; i < x.size(); ++i) {
+      double value = q(i, 6);
+      for (int c = 5; c >= 0; --c) value = q(i, c) + (c % 2 == 0 ? rest : theta) * value;
+      out[i] = x[i] + theta * value;
     }
-    out = x + q.lazyProduct(weights);
   }
   void accept(System&, double) {
     x.swap(x_new);

@@ -226,6 +226,8 @@ Evaluator::Evaluator(const Sheet& sheet, const Effort& effort)
       workspaces_(static_cast<std::size_t>(sheet.states())),
       begin_(std::chrono::steady_clock::now()) {
   disable_gsl_handler();
+  for (const auto& [slot, number] : sheet.constants())
+    values_[static_cast<std::size_t>(slot)] = number;
 }
 Evaluator::~Evaluator() = default;
 
@@ -363,71 +365,90 @@ double Evaluator::scalar(int number) {
   }
 }
 
-double Evaluator::run(const std::vector<Step>& steps) const {
-  std::array<double, 64> stack;
-  double* top = stack.data();  // one above the last number
-  for (const Step& s : steps) {
-    switch (s.op) {
-      case Op::number:
-        *top++ = s.number;
-        continue;
-      case Op::variable:
-        *top++ = values_[static_cast<std::size_t>(s.slot)];
-        continue;
-      case Op::negative:
-        top[-1] = -top[-1];
-        continue;
-      case Op::function:
-        top[-1] = s.function(top[-1]);
-        continue;
-      case Op::power:
-        if (s.small_power != 0) {
-          top[-1] = small_power(top[-1], s.small_power);
-          continue;
-        }
+void Evaluator::run(const Program& program) {
+  double* const v = values_.data();
+  using Do = Instruction::Do;
+  for (const Instruction& i : program.instructions) {
+    const double a = v[i.a];
+    double& to = v[i.to];
+    switch (i.what) {
+      case Do::negative:
+        to = -a;
         break;
-      default:
+      case Do::add:
+        to = a + v[i.b];
         break;
-    }
-    const double b = *--top;
-    double& a = top[-1];
-    switch (s.op) {
-      case Op::add:
-        a = a + b;
+      case Do::subtract:
+        to = a - v[i.b];
         break;
-      case Op::subtract:
-        a = a - b;
+      case Do::multiply:
+        to = a * v[i.b];
         break;
-      case Op::multiply:
-        a = a * b;
+      case Do::divide:
+        to = a / v[i.b];
         break;
-      case Op::divide:
-        a = a / b;
+      case Do::square:
+        to = a * a;
         break;
-      case Op::power:
-        a = std::pow(a, b);
+      case Do::cube:
+        to = a * a * a;
         break;
-      case Op::less:
-        a = a < b;
+      case Do::fourth:
+        to = (a * a) * (a * a);
         break;
-      case Op::less_equal:
-        a = a <= b;
+      case Do::root:
+        to = std::sqrt(a);
         break;
-      case Op::greater:
-        a = a > b;
+      case Do::inverse_root:
+        to = 1 / std::sqrt(a);
         break;
-      case Op::greater_equal:
-        a = a >= b;
+      case Do::inverse:
+        to = 1 / a;
         break;
-      case Op::equal:
-        a = a == b;
+      case Do::power:
+        to = std::pow(a, v[i.b]);
         break;
-      default:
-        a = a != b;
+      case Do::less:
+        to = a < v[i.b];
+        break;
+      case Do::less_equal:
+        to = a <= v[i.b];
+        break;
+      case Do::greater:
+        to = a > v[i.b];
+        break;
+      case Do::greater_equal:
+        to = a >= v[i.b];
+        break;
+      case Do::equal:
+        to = a == v[i.b];
+        break;
+      case Do::different:
+        to = a != v[i.b];
+        break;
+      case Do::both:
+        to = a != 0 && v[i.b] != 0;
+        break;
+      case Do::either:
+        to = a != 0 || v[i.b] != 0;
+        break;
+      case Do::choice:
+        to = a != 0 ? v[i.b] : v[i.c];
+        break;
+      case Do::minimum:
+        to = std::min(a, v[i.b]);
+        break;
+      case Do::maximum:
+        to = std::max(a, v[i.b]);
+        break;
+      case Do::atan2:
+        to = std::atan2(a, v[i.b]);
+        break;
+      case Do::function:
+        to = i.function(a);
         break;
     }
   }
-  return top[-1];
 }
 
 double Evaluator::binder(int number) {
@@ -1163,7 +1184,10 @@ double Evaluator::slope(const Code& c) {
 void Evaluator::define(int number) {
   const Sheet::Definition& d = sheet_.definitions()[static_cast<std::size_t>(number)];
   if (!d.is_list) {
-    const double value = scalar(d.root);
+    if (!d.program.results.empty()) run(d.program);
+    const double value = d.program.results.empty()
+                             ? scalar(d.root)
+                             : values_[static_cast<std::size_t>(d.program.results[0])];
     if (!std::isfinite(value)) {
       throw Error(ErrorKind::numerical,
                   fmt::format("{} = '{}' is {}", d.text.where, d.text.formula, value));
@@ -1240,11 +1264,15 @@ void Evaluator::prepare() {
 void Evaluator::evaluate(const Group& group, std::span<double> values) {
   spend(group.roots.size() * group.count);
   for (const int number : group.moving) define(number);
-  for (std::size_t k = 0; k < group.roots.size(); ++k) {
+  if (!group.programmed.empty()) {
+    run(group.program);
+    for (std::size_t k = 0; k < group.programmed.size(); ++k)
+      values[group.programmed[k]] = values_[static_cast<std::size_t>(group.program.results[k])];
+  }
+  for (const std::size_t k : group.others) {
     try {
       if (group.index < 0) {
-        const bool steps = k < group.steps.size() && !group.steps[k].empty();
-        values[k] = steps ? run(group.steps[k]) : scalar(group.roots[k]);
+        values[k] = scalar(group.roots[k]);
         continue;
       }
       double* const out = values.data() + k * group.count;

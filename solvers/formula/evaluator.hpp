@@ -75,7 +75,7 @@ class Evaluator {
   class Noise;
 
   double scalar(int code);
-  double run(const std::vector<Step>& steps) const;
+  void run(const Program& program);
   Block block(int code);
   template <class F>
   Block pairwise(const Code& c, F f);

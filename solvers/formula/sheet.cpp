@@ -62,7 +62,7 @@ double small_power(double x, int power) {
     case 3:
       return x * x * x;
     case 4:
-      return x * x * x * x;
+      return (x * x) * (x * x);
     case kRootPower:
       return std::sqrt(x);
     case kInverseRootPower:
@@ -173,6 +173,7 @@ void Sheet::resolve(int number) {
   Definition made = entry;
   if (!entry.is_list) {
     made.root = compile(parse(text), c).code;
+    if (plain(made.root)) made.program.results.push_back(add_to(made.program, made.root));
   } else if (!list.index.empty()) {
     const Text from{list.where + ".from", list.from}, to{list.where + ".to", list.to};
     const Text value{list.where + ".value", list.value};
@@ -259,6 +260,13 @@ Sheet::Compiled Sheet::compile_name(const Syntax& node, Compiling& c) {
   }
   c.needs.insert(entry.slot);
   Compiled index = compile(node.parts[0], c);
+  const Code& at_index = codes_[static_cast<std::size_t>(index.code)];
+  if (at_index.op == Op::number && at_index.number == std::round(at_index.number) &&
+      at_index.number >= 1 && at_index.number <= static_cast<double>(entry.size)) {
+    index.code =
+        add({.op = Op::variable, .slot = entry.slot + static_cast<int>(at_index.number) - 1});
+    return index;
+  }
   index.code = add({.op = Op::element,
                     .slot = entry.slot,
                     .size = static_cast<int>(entry.size),
@@ -296,13 +304,10 @@ Sheet::Compiled Sheet::compile(const Syntax& node, Compiling& c) {
   } else if (node.kind == Kind::operation) {
     code.op = operator_of(node.word);
     const Code& exponent = codes_[static_cast<std::size_t>(code.parts[1])];
-    const Code& base = codes_[static_cast<std::size_t>(code.parts[0])];
-    if (code.op == Op::power && exponent.op == Op::number && base.op == Op::variable) {
+    if (code.op == Op::power && exponent.op == Op::number) {
       for (const int n : {2, 3, 4}) {
         if (exponent.number == n) code.small_power = n;
       }
-    }
-    if (code.op == Op::power && exponent.op == Op::number) {
       if (exponent.number == 0.5) code.small_power = kRootPower;
       if (exponent.number == -0.5) code.small_power = kInverseRootPower;
       if (exponent.number == -1) code.small_power = kInversePower;
@@ -450,18 +455,94 @@ Sheet::Compiled Sheet::compile_slope(const Syntax& node, Compiling& c) {
   return made;
 }
 
-bool Sheet::add_steps(int number, std::vector<Step>& steps, int depth) const {
-  constexpr int kDeepest = 30;  // numbers on the stack
+bool Sheet::plain(int number) const {
   const Code& c = codes_[static_cast<std::size_t>(number)];
-  const bool plain = c.op == Op::number || c.op == Op::variable || c.op == Op::negative ||
-                     (c.op >= Op::add && c.op <= Op::different) || c.op == Op::function;
-  if (!plain || depth > kDeepest) return false;
-  for (std::size_t k = 0; k < c.parts.size(); ++k) {
-    if (c.small_power != 0 && k == 1) break;
-    if (!add_steps(c.parts[k], steps, depth + static_cast<int>(k))) return false;
+  const bool known =
+      c.op == Op::number || c.op == Op::variable || (c.op >= Op::negative && c.op <= Op::average);
+  return known && std::ranges::all_of(c.parts, [&](int part) { return plain(part); });
+}
+
+int Sheet::constant_slot(double number) {
+  constexpr std::size_t kLooked = 64;
+  for (std::size_t k = constants_.size(), n = 0; k-- > 0 && n < kLooked; ++n) {
+    const double known = constants_[k].second;
+    if (known == number && std::signbit(known) == std::signbit(number)) return constants_[k].first;
   }
-  steps.push_back({c.op, c.slot, c.small_power, c.number, c.function});
-  return true;
+  constants_.emplace_back(new_slot(), number);
+  return constants_.back().first;
+}
+
+int Sheet::add_to(Program& program, const Instruction& instruction) {
+  // What was computed before, among the last ones.
+  constexpr std::size_t kLooked = 64;
+  for (std::size_t k = program.instructions.size(), n = 0; k-- > 0 && n < kLooked; ++n) {
+    Instruction same = instruction;
+    same.to = program.instructions[k].to;
+    if (same == program.instructions[k]) return same.to;
+  }
+  program.instructions.push_back(instruction);
+  return program.instructions.back().to = new_slot();
+}
+
+int Sheet::add_to(Program& program, int number) {
+  const Code& c = codes_[static_cast<std::size_t>(number)];
+  if (c.op == Op::number) return constant_slot(c.number);
+  if (c.op == Op::variable) return c.slot;
+  using Do = Instruction::Do;
+  std::vector<int> parts;
+  for (const int part : c.parts) {
+    if (c.small_power != 0 && !parts.empty()) break;
+    parts.push_back(add_to(program, part));
+  }
+  Instruction made{.a = parts[0], .function = c.function};
+  switch (c.op) {
+    case Op::negative:
+      made.what = Do::negative;
+      break;
+    case Op::function:
+      made.what = c.function == function_of_one("sqrt") ? Do::root : Do::function;
+      break;
+    case Op::power: {
+      static constexpr std::array kSmall = {
+          Do::square, Do::cube, Do::fourth, Do::root, Do::inverse_root, Do::inverse};
+      made.what =
+          c.small_power == 0 ? Do::power : kSmall[static_cast<std::size_t>(c.small_power) - 2];
+      break;
+    }
+    case Op::minimum:
+    case Op::maximum:
+    case Op::total:
+    case Op::average: {
+      made.what = c.op == Op::minimum ? Do::minimum : c.op == Op::maximum ? Do::maximum : Do::add;
+      int all = parts[0];
+      for (std::size_t k = 1; k < parts.size(); ++k)
+        all = add_to(program, Instruction{.what = made.what, .a = all, .b = parts[k]});
+      if (c.op != Op::average) return all;
+      const int count = constant_slot(static_cast<double>(parts.size()));
+      return add_to(program, Instruction{.what = Do::divide, .a = all, .b = count});
+    }
+    default: {
+      static const std::map<Op, Do> kOthers = {{Op::add, Do::add},
+                                               {Op::subtract, Do::subtract},
+                                               {Op::multiply, Do::multiply},
+                                               {Op::divide, Do::divide},
+                                               {Op::less, Do::less},
+                                               {Op::less_equal, Do::less_equal},
+                                               {Op::greater, Do::greater},
+                                               {Op::greater_equal, Do::greater_equal},
+                                               {Op::equal, Do::equal},
+                                               {Op::different, Do::different},
+                                               {Op::both, Do::both},
+                                               {Op::either, Do::either},
+                                               {Op::choice, Do::choice},
+                                               {Op::atan2, Do::atan2}};
+      made.what = kOthers.at(c.op);
+    }
+  }
+  if (made.what == Do::root) made.function = nullptr;
+  if (parts.size() > 1) made.b = parts[1];
+  if (parts.size() > 2) made.c = parts[2];
+  return add_to(program, made);
 }
 
 Group Sheet::compile(const std::vector<Text>& texts) { return compile(texts, {}, 1); }
@@ -481,9 +562,13 @@ Group Sheet::compile(const std::vector<Text>& texts, const std::string& index, s
     if (!index.empty()) c.bound.push_back({index, group.index});
     resolving_ = 0;
     group.roots.push_back(compile(parse(text), c).code);
-    group.steps.emplace_back();
-    if (!index.empty() || !add_steps(group.roots.back(), group.steps.back(), 0))
-      group.steps.back().clear();
+    const std::size_t number = group.roots.size() - 1;
+    if (index.empty() && plain(group.roots.back())) {
+      group.program.results.push_back(add_to(group.program, group.roots.back()));
+      group.programmed.push_back(number);
+    } else {
+      group.others.push_back(number);
+    }
     group.where.push_back(fmt::format("{} = '{}'", text.where, text.formula));
     definitions.insert(c.definitions.begin(), c.definitions.end());
   }

@@ -9,6 +9,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attica/solvers/formula/syntax.hpp"
@@ -89,20 +90,55 @@ struct Code {
   std::string text = {};              ///< of a binder: how messages call it
 };
 
-/// A step of arithmetic on a stack: what a formula without choices and binders comes to.
-struct Step {
-  Op op = Op::number;
-  int slot = -1;
-  int small_power = 0;
-  double number = 0;
+/// An operation on numbers of an evaluator, which writes another one.
+struct Instruction {
+  enum class Do : unsigned char {
+    negative,
+    add,
+    subtract,
+    multiply,
+    divide,
+    square,
+    cube,
+    fourth,
+    root,
+    inverse_root,
+    inverse,
+    power,
+    less,
+    less_equal,
+    greater,
+    greater_equal,
+    equal,
+    different,
+    both,
+    either,
+    choice,
+    minimum,
+    maximum,
+    atan2,
+    function,
+  } what = Do::add;
+  int to = -1;
+  int a = -1, b = -1, c = -1;  ///< places of what it reads
   double (*function)(double) = nullptr;
+
+  bool operator==(const Instruction& other) const = default;
+};
+
+/// Formulas without binders and elements, in the order in which they are computed; what stands in
+/// several of them is computed once.
+struct Program {
+  std::vector<Instruction> instructions;
+  std::vector<int> results;  ///< places
 };
 
 /// What is evaluated together.
 struct Group {
   std::vector<int> roots;
-  /// Of each root, its arithmetic in steps; empty where it has choices or binders.
-  std::vector<std::vector<Step>> steps = {};
+  Program program = {};                      ///< of the roots that have one
+  std::vector<std::size_t> programmed = {};  ///< which these are
+  std::vector<std::size_t> others = {};
   std::vector<int> moving;         ///< definitions that are evaluated before, in order
   std::vector<std::string> where;  ///< of each root, for messages
   int index = -1;                  ///< slot of an index that runs from 1 to count; -1: none
@@ -143,9 +179,10 @@ class Sheet {
     Text text = {};
     ListText list = {};
     bool is_list = false;
-    int slot = -1;    ///< its value; of a list, its number
-    int root = -1;    ///< of a list by formula: value
-    int weight = -1;  ///< of a list: weight; -1: none
+    int slot = -1;         ///< its value; of a list, its number
+    int root = -1;         ///< of a list by formula: value
+    Program program = {};  ///< of a formula: empty where it has binders or elements
+    int weight = -1;       ///< of a list: weight; -1: none
     int from = -1;
     int to = -1;
     int index = -1;  ///< slot of the list's index
@@ -162,6 +199,8 @@ class Sheet {
   const std::vector<Definition>& definitions() const { return definitions_; }
   /// @brief Definitions that formulas use, each after those it needs.
   const std::vector<int>& order() const { return order_; }
+  /// @brief Numbers of the formulas, and their places.
+  const std::vector<std::pair<int, double>>& constants() const { return constants_; }
   int states() const { return states_; }
   int lists() const { return lists_; }
 
@@ -201,13 +240,18 @@ class Sheet {
   Compiled compile_binder(const Syntax& node, Compiling& c);
   Compiled compile_slope(const Syntax& node, Compiling& c);
   int add(Code code);
-  bool add_steps(int code, std::vector<Step>& steps, int depth) const;
+  /// @return the place of a formula's value; -1: it has binders or elements
+  int add_to(Program& program, int code);
+  int add_to(Program& program, const Instruction& instruction);
+  bool plain(int code) const;
+  int constant_slot(double number);
   [[noreturn]] void unknown(const Syntax& node, const Compiling& c, const std::string& word) const;
 
   std::map<std::string, Name> names_;
   std::vector<Code> codes_;
   std::vector<Definition> definitions_;
   std::vector<int> order_;
+  std::vector<std::pair<int, double>> constants_;
   std::size_t slots_ = 0;
   int states_ = 0;
   int lists_ = 0;

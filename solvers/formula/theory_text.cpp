@@ -29,6 +29,8 @@ using Eigen::VectorXd;
 constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 constexpr double kCoarser = 100;  // the second flow, whose difference is the error: its tolerance
 constexpr double kSmall = 1e-3;   // absolute tolerance in units of the relative one
+constexpr double kFloor = 20;  // least error of a flow, in units of the tolerance: two paths cross
+constexpr double kFewestSteps = 16, kFewestCoarser = 13;  // of a flow: no longer pulse goes unseen
 constexpr std::size_t kMostStates = 100'000;
 constexpr std::size_t kMostStiff = 500;
 constexpr std::int64_t kMostSteps = 1'000'000;
@@ -295,8 +297,10 @@ struct TextTheory::Compiled {
   void set(Evaluator& e, const std::vector<double>& place) const {
     for (std::size_t k = 0; k < scalars.size(); ++k) e[scalar_slots[k]] = place[k];
   }
-  void set_states(Evaluator& e, const Eigen::Ref<const VectorXd>& x) const {
-    std::copy(x.data(), x.data() + x.size(), &e[first]);
+  void set_states(Evaluator& e, const VectorXd& x) const { set_states(e, x.data(), x.size()); }
+  void set_states(Evaluator& e, const double* x, Eigen::Index n) const {
+    double* const to = &e[first];
+    for (Eigen::Index k = 0; k < n; ++k) to[k] = x[k];
   }
 
   /// The groups of one state each and of states with an index, side by side.
@@ -358,10 +362,10 @@ std::map<std::vector<double>, std::vector<std::size_t>> by_others(
     if (last == all.end() || last->first != rest) last = all.try_emplace(rest).first;
     last->second.push_back(k);
   }
+  const auto before = [&](std::size_t a, std::size_t b) { return places[a][one] < places[b][one]; };
   for (auto& [others, members] : all) {
-    std::stable_sort(members.begin(), members.end(), [&](std::size_t a, std::size_t b) {
-      return places[a][one] < places[b][one];
-    });
+    if (!std::is_sorted(members.begin(), members.end(), before))
+      std::stable_sort(members.begin(), members.end(), before);
   }
   return all;
 }
@@ -379,7 +383,8 @@ Trajectory integrate(const Compiled& c,
                      Evaluator& e,
                      const VectorXd& start,
                      const std::vector<double>& times,
-                     double tolerance) {
+                     double tolerance,
+                     double fewest_steps) {
   Trajectory path;
   std::string why;
   const auto rhs = [&](double t, const VectorXd& x, VectorXd& dxdt) {
@@ -387,7 +392,9 @@ Trajectory integrate(const Compiled& c,
     c.set_states(e, x);
     try {
       c.evaluate(e, c.next_one, c.next_each, {dxdt.data(), static_cast<std::size_t>(dxdt.size())});
-      if (!dxdt.allFinite() && x.allFinite()) {
+      double zero = 0;  // 0 * inf and 0 * NaN are NaN
+      for (Eigen::Index k = 0; k < dxdt.size(); ++k) zero += 0.0 * dxdt[k];
+      if (zero != 0.0 && x.allFinite()) {
         for (Eigen::Index k = 0; k < dxdt.size(); ++k) {
           if (!std::isfinite(dxdt[k]))
             why = fmt::format(
@@ -413,6 +420,7 @@ Trajectory integrate(const Compiled& c,
   OdeOptions options{.method = OdeMethod::rosenbrock4,
                      .relative_tolerance = tolerance,
                      .absolute_tolerance = tolerance * kSmall,
+                     .max_step = times.back() / fewest_steps,
                      .max_steps = kMostSteps};
   if (c.text.stiff) {
     options.jacobian = [&](double t, const VectorXd& x, MatrixXd& jacobian, VectorXd& dfdt) {
@@ -448,10 +456,17 @@ Trajectory integrate(const Compiled& c,
   if (result.status == OdeStatus::event) {
     path.reason = fmt::format("the event ends the flow at {} = {:.6g}", c.text.time, result.time);
   } else if (!result.finished()) {
-    path.reason = fmt::format("the flow ends: {} at {} = {:.6g}{}",
+    const std::string hint =
+        result.status != OdeStatus::step_limit ? ""
+        : c.text.stiff
+            ? fmt::format(" after {} steps: the rates may jump there", kMostSteps)
+            : fmt::format(" after {} steps: the rates may jump there, or need stiff = true",
+                          kMostSteps);
+    path.reason = fmt::format("the flow ends: {} at {} = {:.6g}{}{}",
                               to_string(result.status),
                               c.text.time,
                               result.time,
+                              hint,
                               why.empty() ? "" : " (" + why + ")");
   }
   return path;
@@ -943,8 +958,12 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
           if (map && e == &half) start *= 1 + 4 * std::numeric_limits<double>::epsilon();
           paths[e == &half ? 1 : 0] =
               map ? iterate(c, *e, start, times)
-                  : integrate(
-                        c, *e, start, times, (e == &half ? kCoarser : 1) * c.effort.flow_tolerance);
+                  : integrate(c,
+                              *e,
+                              start,
+                              times,
+                              (e == &half ? kCoarser : 1) * c.effort.flow_tolerance,
+                              e == &half ? kFewestCoarser : kFewestSteps);
         }
         for (const std::size_t k : members) {
           if (!all[k].empty()) continue;
@@ -958,9 +977,15 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
           for (std::size_t p = 0; p < 2; ++p) {
             Evaluator& e = p == 0 ? fine : half;
             e[c.scalar_slots[c.time]] = t;
-            c.set_states(e, paths[p].states.col(at));
+            c.set_states(e, paths[p].states.col(at).data(), paths[p].states.rows());
           }
           all[k].push_back(c.values(fine, &half));
+          if (map) continue;
+          for (TextValue& v : all[k].back().values) {
+            if (v.numerical_error > 0)
+              v.numerical_error =
+                  std::max(v.numerical_error, kFloor * c.effort.flow_tolerance * std::abs(v.value));
+          }
         }
       } catch (const Error& error) {
         for (const std::size_t k : members) {
