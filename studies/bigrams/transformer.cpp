@@ -65,8 +65,12 @@ class TransformerLayer : public PointwiseExperiment {
 
   TheoryResult theory(TheoryGrid) const override {
     TheoryResult result;
-    add_constant(result, "bayes_loss", bayes_log_loss(setup_.model));
-    add_constant(result, "unigram_loss", unigram_log_loss(setup_.model));
+    const double bayes = bayes_log_loss(setup_.model);
+    const double unigram = unigram_log_loss(setup_.model);
+    add_constant(result, "bayes_loss", bayes);
+    add_constant(result, "unigram_loss", unigram);
+    add_constant(result, "data_bayes_loss", bayes);
+    add_constant(result, "data_unigram_loss", unigram);
     return result;
   }
 
@@ -116,8 +120,8 @@ class TransformerLayer : public PointwiseExperiment {
     curves.into(outcome);
     // Of test sequences alone: one of the four points tells it.
     if (replicate.point() == 0) {
-      add_constant(outcome, "bayes_loss", bayes);
-      add_constant(outcome, "unigram_loss", unigram);
+      add_constant(outcome, "data_bayes_loss", bayes);
+      add_constant(outcome, "data_unigram_loss", unigram);
     }
     mark_end(outcome, end);
     return outcome;

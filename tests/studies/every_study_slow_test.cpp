@@ -5,9 +5,11 @@
 #include <cmath>
 #include <ctime>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <thread>
 
+#include "attica/studies/expected_points.hpp"
 #include "attica/studies/study.hpp"
 #include "configured_study.hpp"
 
@@ -325,6 +327,73 @@ TEST_CASE("every study: a rate of 10^300 is refused by name, or diverges", "[stu
     }
   }
   CHECK(tried > 30);
+}
+
+/// The values that a replicate of every point has of the series that are compared, controls apart.
+std::string compared_values(const Study& study, const Table& values) {
+  std::set<std::string> compared;
+  const std::map<std::string, ExpectedPoints> presets = expected_points(study.name);
+  for (const AgreementRule& rule : study.agreement(configured(study, {}))) {
+    const ExpectedPoints& quick = presets.at("quick");
+    const auto points = quick.find(rule.series);
+    if (!rule.control && points != quick.end() && points->second > 0) compared.insert(rule.series);
+  }
+  if (compared.empty()) return {};
+  const std::unique_ptr<Experiment> experiment = made(study, values);
+  std::string text;
+  for (std::size_t point = 0; point < experiment->points(); ++point) {
+    Outcome outcome = experiment->simulate(piece_of(point, 0, 1)).front();
+    std::erase_if(outcome.series,
+                  [&](const Series& series) { return !compared.contains(series.name); });
+    text += written(outcome);
+  }
+  return text;
+}
+
+/// Whether some compared value lies after the start, by the theory's own axis.
+bool compares_later(const Study& study, const Table& values) {
+  const std::unique_ptr<Experiment> experiment = made(study, values);
+  for (const Prediction& p : experiment->theory(TheoryGrid::run).predictions) {
+    if (p.series.x_name != "step" && p.series.x_name != "time") continue;
+    for (std::size_t k = 0; k < p.series.x.size(); ++k) {
+      if (p.series.x[k] > 0 && (p.compared.empty() || p.compared[k])) return true;
+    }
+  }
+  return false;
+}
+
+// The start and the data are no result of training: what is compared of them are controls, and the
+// verdict is that of the claims.
+TEST_CASE("every study: no AGREE by what is known before the first step", "[studies][slow]") {
+  int trained = 0;
+  int claiming = 0;
+  for (const Study& study : studies()) {
+    const auto rate = std::ranges::find_if(study.parameters, [](const Parameter& p) {
+      return is_rate(p) && p.key.starts_with("sim.") && !p.list && p.fallback;
+    });
+    const bool by_steps = std::ranges::any_of(study.parameters, [](const Parameter& p) {
+      return p.key == "sim.steps" || p.key == "sim.length" || p.key.ends_with("_length");
+    });
+    if (rate == study.parameters.end() || !by_steps) continue;
+    INFO(study.name << ' ' << rate->key);
+    Table values = short_training(study);
+    try {
+      static_cast<void>(made(study, values));
+    } catch (const Error&) {
+      values = {};
+    }
+    if (compares_later(study, values)) continue;
+    const std::string before = compared_values(study, values);
+    if (before.empty()) {
+      ++claiming;
+      continue;
+    }
+    ++trained;
+    values.push_back({rate->key, 0.5 * std::get<double>(*rate->fallback)});
+    CHECK(compared_values(study, values) != before);
+  }
+  CHECK(trained > 2);
+  CHECK(claiming > 5);
 }
 
 /// Stopped at any moment, the first replicate carries on from what it has kept to what it was

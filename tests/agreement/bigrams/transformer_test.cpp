@@ -16,7 +16,7 @@ TEST_CASE("bigrams-transformer: the entropy is that of the sequences, 3 % more i
   StudyRun run(study_named("bigrams-transformer"),
                {{"sim.steps", List{0, 1}}, {"sim.replicates", 20}});
   CHECK(run.points() == Verdict::agree);
-  run.scale_theory("bayes_loss", 1.03);
+  run.scale_theory("data_bayes_loss", 1.03);
   CHECK(run.points() == Verdict::disagree);
 }
 
