@@ -1,7 +1,7 @@
 /// @file
 /// @brief The studies of filtered trees, in the order of `attica list`.
 
-#include "attica/studies/study.hpp"
+#include "attica/studies/registry.hpp"
 
 namespace attica {
 
@@ -10,10 +10,10 @@ namespace tree_filtered_floors { Study study(); }
 namespace tree_filtered_order { Study study(); }
 // clang-format on
 
-std::vector<Study> trees_studies() {
+std::vector<NamedStudy> trees_studies() {
   return {
-      tree_filtered_floors::study(),
-      tree_filtered_order::study(),
+      {"tree-filtered-floors", tree_filtered_floors::study},
+      {"tree-filtered-order", tree_filtered_order::study},
   };
 }
 
