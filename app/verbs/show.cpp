@@ -92,7 +92,7 @@ Shown shown_study(const std::string& target, const Registry& registry) {
 std::string family(const std::string& study) {
   const std::string word = study.substr(0, study.find('-'));
   if (word == "body4") return "potts";
-  if (study.name.starts_with("tree-filtered-")) return "trees";
+  if (study.starts_with("tree-filtered-")) return "trees";
   if (word == "tree" || word == "deep") return "joma";
   if (word == "token" || word == "positional") return "icl";
   return word;
