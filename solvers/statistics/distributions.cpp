@@ -1,11 +1,18 @@
 #include "attica/solvers/statistics/distributions.hpp"
 
 #include <fmt/format.h>
+#ifndef ATTICA_WITHOUT_GSL
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_randist.h>
+#endif
 
 #include <boost/math/special_functions/beta.hpp>
+#ifdef ATTICA_WITHOUT_GSL
+#include <boost/math/distributions/students_t.hpp>
+#include <boost/math/special_functions/erf.hpp>
+#include <boost/math/special_functions/gamma.hpp>
+#endif
 #include <cmath>
 #include <numbers>
 #include <string>
@@ -14,7 +21,41 @@
 #include "attica/core/error.hpp"
 
 namespace attica {
+
+namespace bm = boost::math;
+using Quiet = bm::policies::policy<bm::policies::domain_error<bm::policies::ignore_error>,
+                                   bm::policies::overflow_error<bm::policies::ignore_error>,
+                                   bm::policies::evaluation_error<bm::policies::ignore_error>,
+                                   bm::policies::promote_double<false>>;
+
 namespace {
+
+#ifdef ATTICA_WITHOUT_GSL
+// The same functions by Boost.Math, for programs under any licence: equal to 12 digits or so.
+void* gsl_set_error_handler_off() { return nullptr; }
+double gsl_cdf_tdist_Q(double t, double nu) {
+  if (std::isinf(t)) return t > 0 ? 0 : 1;
+  return bm::cdf(bm::complement(bm::students_t_distribution<double, Quiet>(nu), t));
+}
+double gsl_cdf_tdist_Qinv(double q, double nu) {
+  return bm::quantile(bm::complement(bm::students_t_distribution<double, Quiet>(nu), q));
+}
+double gsl_cdf_ugaussian_Q(double z) { return bm::erfc(z / std::numbers::sqrt2, Quiet()) / 2; }
+double gsl_cdf_ugaussian_Qinv(double q) {
+  return std::numbers::sqrt2 * bm::erfc_inv(2 * q, Quiet());
+}
+double gsl_ran_ugaussian_pdf(double z) {
+  return std::exp(-z * z / 2) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
+}
+double gsl_cdf_chisq_Q(double x, double nu) {
+  return x <= 0 ? 1 : bm::gamma_q(nu / 2, x / 2, Quiet());
+}
+double gsl_cdf_chisq_Qinv(double q, double nu) { return 2 * bm::gamma_q_inv(nu / 2, q, Quiet()); }
+double gsl_cdf_chisq_Pinv(double p, double nu) { return 2 * bm::gamma_p_inv(nu / 2, p, Quiet()); }
+double gsl_ran_chisq_pdf(double x, double nu) {
+  return x < 0 ? 0 : bm::gamma_p_derivative(nu / 2, x / 2, Quiet()) / 2;
+}
+#endif
 
 template <class... Arguments>
 double finite(std::string_view name, double value, const Arguments&... arguments) {
@@ -78,11 +119,6 @@ double chi_square_density(double x, double nu) {
 
 // GSL's inverse of the beta distribution fails from about 10^4 trials on: Boost.Math, without its
 // exceptions.
-namespace bm = boost::math;
-using Quiet = bm::policies::policy<bm::policies::domain_error<bm::policies::ignore_error>,
-                                   bm::policies::overflow_error<bm::policies::ignore_error>,
-                                   bm::policies::evaluation_error<bm::policies::ignore_error>,
-                                   bm::policies::promote_double<false>>;
 
 double beta_lower_quantile(double p, double a, double b) {
   return finite("beta_lower_quantile", bm::ibeta_inv(a, b, p, Quiet()), p, a, b);
