@@ -81,7 +81,7 @@ constexpr auto kHelp = std::to_array<VerbHelp>({
       "attica bound steps.csv --expression 'C*x^2' --constant C --probability 0.9"},
      "docs/bounds.md"},
     {"fit",
-     {"attica fit losses.csv --exponent -0.5", "attica fit losses.csv --floor --exponent -1"},
+     {"attica fit losses.csv --exponent -0.5", "attica fit losses.csv --floor --exponent -0.5"},
      "docs/own.md#exponents"},
     {"report",
      {"attica report runs/gauss-double-descent-1a2b3c4d",

@@ -96,7 +96,7 @@ python3 pages.py "$project" 2>err || fail "$(tail -1 err)"
 printf 'x,value\n1,2\n2,4\n' >theory.csv
 printf 'x,mean,sem,n\n1,2.01,0.02,25\n2,4.05,0.03,25\n' >measured.csv
 awk 'BEGIN { srand(1); print "x,step,seed,replicate,value,loss"; for (n = 1; n < 200; n *= 2) for (k = 0; k < 60; ++k) {
-  y = 1.5 * n * (1 + (rand() - 0.5) / 10); print n "," n "," k "," k "," y "," 1 / y } }' >table.csv
+  y = 1.5 * n * (1 + (rand() - 0.5) / 10); print n "," n "," k "," k "," y "," 1 / sqrt(y) } }' >table.csv
 cut -d, -f1,4,5 table.csv >steps.csv
 cut -d, -f1,4,6 table.csv | sed 's/loss/value/' >losses.csv
 printf '0.9,0.1\n0.2,0.8\n' >layer1.csv
