@@ -205,6 +205,40 @@ TheoryText read_text(const Configuration& c) {
   return text;
 }
 
+/// Says what a key of [theory.flow], [theory.map], [theory.solve] or of a list may be, where it is
+/// none.
+void refuse_text_key(const std::string& key, const std::vector<std::string>& part) {
+  static const std::map<std::string, std::vector<std::string>> kKeys = {
+      {"flow", {"time", "start", "rate", "each", "stiff", "event"}},
+      {"map", {"time", "start", "next", "each"}},
+      {"solve", {"unknowns", "fixed", "zero", "domain", "follow", "starts", "choose", "branches"}},
+      {"lists", {"file", "column", "weight", "eigenvalues", "for", "from", "to", "value"}}};
+  const auto at = kKeys.find(part[1]);
+  const bool list = part[1] == "lists";
+  if (at == kKeys.end() || (list && part.size() < 4)) return;
+  const std::string& name = part[list ? 3 : 2];
+  const std::string where =
+      list ? fmt::format("the list '{}'", part[2]) : fmt::format("[theory.{}]", part[1]);
+  if (std::ranges::find(at->second, name) != at->second.end()) {
+    throw Error(ErrorKind::input,
+                fmt::format("'{}' of {}: expected {}",
+                            name,
+                            where,
+                            name == "starts"   ? "tables, as [{m = \"0.9\"}, {m = \"-0.9\"}]"
+                            : part.size() == 3 ? "a table by name, as {m = \"...\"}"
+                                               : "one formula for each name"),
+                key);
+  }
+  const std::string near = nearest(name, at->second);
+  throw Error(ErrorKind::input,
+              fmt::format("unknown key '{}' in {}{}; known are {}",
+                          name,
+                          where,
+                          near.empty() ? "" : fmt::format("; did you mean '{}'?", near),
+                          fmt::join(at->second, ", ")),
+              key);
+}
+
 /// Whether a formula may use a name: not every key of a configuration is one.
 bool usable(const std::string& name) {
   const auto letter = [](char c) {
@@ -315,6 +349,7 @@ std::optional<Parameter> theory_text_parameter(const std::string& key, const Val
   if (two && in(kTables)) return declared(name + " of " + part[3]);
   if (section == "solve" && name == "starts" && part.size() == 5)
     return declared("start " + part[3] + " of " + part[4]);
+  refuse_text_key(key, part);
   return std::nullopt;
 }
 
@@ -330,6 +365,18 @@ ConfiguredText::ConfiguredText(const Configuration& c, const std::vector<std::st
       own.emplace_back(
           name.substr(0, name.find('[')),
           "theory." + kinds.front() + (states == &text_.start ? ".start." : ".unknowns.") + name);
+    }
+  }
+  if (text_.kind != TheoryText::Kind::expression) {
+    // Before their names are missed in the series.
+    const bool solve = text_.kind == TheoryText::Kind::solve;
+    if ((solve ? text_.unknowns : text_.start).empty()) {
+      throw Error(ErrorKind::input,
+                  fmt::format("[theory.{}] has no '{}'; expected as {} = {{m = \"0.1\"}}",
+                              kinds.front(),
+                              solve ? "unknowns" : "start",
+                              solve ? "unknowns" : "start"),
+                  "theory." + kinds.front());
     }
   }
   const std::vector<std::string> needed = formula::needed_names(text_);

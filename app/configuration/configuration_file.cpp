@@ -799,8 +799,17 @@ CheckedConfiguration read_configuration(const ConfigurationRequest& request,
       }
     } catch (const Error& error) {
       if (std::string_view(error.what()).find(": error: ") != std::string_view::npos) throw;
-      const toml::source_position at =
+      toml::source_position at =
           study == nullptr ? toml::source_position{1, 1} : study->source().begin;
+      // Of an error that names its key, where that stands.
+      const toml::table* inside = &document;
+      std::istringstream keys(error.parameter());
+      for (std::string key; inside != nullptr && std::getline(keys, key, '.');) {
+        const toml::node* const node = inside->get(key);
+        if (node == nullptr) break;
+        at = node->source().begin;
+        inside = node->as_table();
+      }
       throw Error(ErrorKind::input,
                   fmt::format("{}: error: {}", position(source, at), error.what()));
     }

@@ -160,9 +160,16 @@ class Reader {
     if (is_letter(text_[at_])) {
       while (end < text_.size() && (is_letter(text_[end]) || is_digit(text_[end]))) ++end;
     }
-    refuse(fmt::format("a formula: unexpected '{}' at character {}",
+    // 2m, (a)(b): as on paper.
+    std::size_t before = at_;
+    while (before > 0 && is_space(text_[before - 1])) --before;
+    const auto ends = [](char c) { return is_letter(c) || is_digit(c) || c == ')' || c == ']'; };
+    const bool product = before > 0 && ends(text_[before - 1]) &&
+                         (is_letter(text_[at_]) || is_digit(text_[at_]) || text_[at_] == '(');
+    refuse(fmt::format("a formula: unexpected '{}' at character {}{}",
                        printable(text_.substr(at_, end - at_)),
-                       at_ + 1));
+                       at_ + 1,
+                       product ? "; a product has its *, as 2*m" : ""));
   }
 
   void skip() {

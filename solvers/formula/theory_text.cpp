@@ -29,8 +29,10 @@ using Eigen::VectorXd;
 constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 constexpr double kCoarser = 100;  // the second flow, whose difference is the error: its tolerance
 constexpr double kSmall = 1e-3;   // absolute tolerance in units of the relative one
-constexpr double kFloor = 20;  // least error of a flow, in units of the tolerance: two paths cross
+constexpr double kFloor = 50;  // least error of a flow, in units of the tolerance: two paths cross
 constexpr double kFewestSteps = 16, kFewestCoarser = 13;  // of a flow: no longer pulse goes unseen
+constexpr double kNoDigit = 0.5;    // error beside the largest value so far: none is left
+constexpr double kOfStates = 1e-3;  // and beside the states: a series that is zero has rounding
 constexpr std::size_t kMostStates = 100'000;
 constexpr std::size_t kMostStiff = 500;
 constexpr std::int64_t kMostSteps = 1'000'000;
@@ -518,7 +520,8 @@ struct Solution {
   double residual = 0;
   std::size_t iterations = 0;
   double radius = 0;
-  std::string reason;  ///< empty: it is one
+  bool leaves = false;  ///< of fixed: iterates beside it go away
+  std::string reason;   ///< empty: it is one
 };
 
 /// Solutions of one start at the last places along the number that is followed.
@@ -868,13 +871,25 @@ class Solver {
                              shown(s.u));
       return;
     }
-    const VectorXd step = lu.solve(r);
+    const double largest_rest = r.cwiseAbs().maxCoeff();
+    if (!fixed_ && s.u.size() == 1 && s.jacobian(0, 0) == 0 && largest_rest > 0) {
+      s.reason =
+          fmt::format("no solution: the equations have no slope at the end, residual {:.2g} ({})",
+                      largest_rest,
+                      shown(s.u));
+      return;
+    }
+    const VectorXd step = s.u.size() == 1 && largest_rest == 0 ? r : VectorXd(lu.solve(r));
     s.residual = fixed_ ? size(r, s.u) : size(step, s.u);
-    if (!(s.residual <= kConverged) && !(r.cwiseAbs().maxCoeff() <= 1e-14)) {
+    // A residual that falls to nothing far away, as 1/u does, is no zero.
+    constexpr double kNothing = 1e-14, kNear = 1e-6;
+    const bool zero = largest_rest <= kNothing &&
+                      (step.array().abs() / s.u.array().abs().max(1.0)).maxCoeff() <= kNear;
+    if (!(s.residual <= kConverged) && !zero) {
       s.reason = fmt::format("not converged: residual {:.2g} ({})", s.residual, shown(s.u));
       return;
     }
-    if (fixed_) growth(s.jacobian, s.radius);
+    if (fixed_) s.leaves = growth(s.jacobian, s.radius) > 1 + kGrowth;
   }
 
   const Compiled& c_;
@@ -965,6 +980,7 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
                               (e == &half ? kCoarser : 1) * c.effort.flow_tolerance,
                               e == &half ? kFewestCoarser : kFewestSteps);
         }
+        std::vector<double> largest;  // of each series, so far
         for (const std::size_t k : members) {
           if (!all[k].empty()) continue;
           const double t = places[k][c.time];
@@ -980,11 +996,31 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
             c.set_states(e, paths[p].states.col(at).data(), paths[p].states.rows());
           }
           all[k].push_back(c.values(fine, &half));
-          if (map) continue;
-          for (TextValue& v : all[k].back().values) {
-            if (v.numerical_error > 0)
+          largest.resize(n, 0.0);
+          for (std::size_t s = 0; s < n; ++s) {
+            TextValue& v = all[k].back().values[s];
+            if (!v.reason.empty()) continue;
+            if (!map && v.numerical_error > 0)
               v.numerical_error =
                   std::max(v.numerical_error, kFloor * c.effort.flow_tolerance * std::abs(v.value));
+            const double scale = std::max(paths[0].states.col(0).cwiseAbs().maxCoeff(),
+                                          paths[0].states.col(at).cwiseAbs().maxCoeff());
+            if (v.numerical_error > kNoDigit * std::max(std::abs(v.value), largest[s]) &&
+                v.numerical_error > kOfStates * scale) {
+              const std::string two =
+                  fmt::format("{:.3g} and {:.3g}", v.value, half.value(c.series[s]));
+              v = {kNoValue,
+                   0,
+                   map ? fmt::format(
+                             "no digit is certain: {} from starts that differ by a rounding", two)
+                       : fmt::format("no digit is certain: {} at tolerances {:.0e} and {:.0e}; the "
+                                     "flow is singular or chaotic there, or has a short pulse",
+                                     two,
+                                     c.effort.flow_tolerance,
+                                     kCoarser * c.effort.flow_tolerance)};
+            } else if (k < given) {
+              largest[s] = std::max(largest[s], std::abs(v.value));
+            }
           }
         }
       } catch (const Error& error) {
@@ -999,6 +1035,7 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
   // Solve: given places first, along `follow` where that is asked for; then the others, each from
   // the solution that lies before it.
   std::vector<std::string> remarks;
+  std::string unstable;
   const bool follows = !c.text.follow.empty();
   const bool down = c.text.follow.starts_with("-");
   std::vector<const Group*> starts{&c.start_one};
@@ -1035,6 +1072,15 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
           continue;
         }
         found[s] = solution;
+        if (solution.leaves && !c.text.branches && unstable.empty()) {
+          c.set_states(fine, solution.u);
+          unstable = fmt::format(
+              "{}: the iteration leaves the solution that it started on ({}), eigenvalue {:.3g}; "
+              "another starting value may find a stable one",
+              c.section(),
+              c.shown(fine),
+              solution.radius);
+        }
         constexpr double kSame = 1e-6;
         const bool known = std::ranges::any_of(solutions, [&](const auto& other) {
           return (other.second.u - solution.u).norm() <=
@@ -1133,6 +1179,7 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
       }
     }
   }
+  if (!unstable.empty()) remarks.push_back(std::move(unstable));
   remarks.insert(remarks.end(), fine.remarks().begin(), fine.remarks().end());
   return {std::move(all), std::move(remarks)};
 }

@@ -1,6 +1,6 @@
 // Any bytes are the lines of a theory in text: kind, then "key name = formula" a line. It is
-// refused by an Error of kind input, or has the same values twice, finite or with a reason, within
-// bounds of work.
+// refused by an Error of kind input, or has values that are finite or have a reason, within bounds
+// of work; a quarter of them has the same values twice.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -71,7 +71,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const TextTheory theory(text, {"t", "x"}, little);
     std::vector<std::vector<double>> places = {{2, 0.5}, {3, -1}};
     if (size % 8 < 2) places.push_back({0, 0.5});
-    const TextResult first = theory.evaluate(places, 2), second = theory.evaluate(places, 2);
+    const TextResult first = theory.evaluate(places, 2);
+    const TextResult second = size % 4 == 0 ? theory.evaluate(places, 2) : first;
     if (first.points.size() != places.size()) std::abort();
     for (std::size_t k = 0; k < places.size(); ++k) {
       if (first.points[k].empty() || first.points[k].size() != second.points[k].size())

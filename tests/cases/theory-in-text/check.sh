@@ -34,7 +34,16 @@ sed 's|^start = .*|start = {m = "m0"}|; s|^each.*||; s|^third.*||; s|, "a\[k\]" 
 near "$(value one.toml m 3.0)" "(1/4 + 3)**-0.5" 1e-8 "one state"
 sed 's|rate = |raet = |' one.toml >key.toml
 run 2 theory key.toml
-says err "unknown key 'raet.m' in [theory.flow]"
+says err "unknown key 'raet' in [theory.flow]; did you mean 'rate'?"
+sed 's|^rate = .*|rate = "-m"|' one.toml >table.toml
+run 2 theory table.toml
+says err "'rate' of [theory.flow]: expected a table by name"
+sed 's|^start = .*||' one.toml >start.toml
+run 2 theory start.toml
+says err "[theory.flow] has no 'start'"
+sed 's|-m^3/2|-2m|' one.toml >product.toml
+run 2 theory product.toml
+says err "a product has its *"
 printf '[theory.let]\ng = "2*m"\n' | cat one.toml - >unused.toml
 run 2 theory unused.toml
 says err "nothing does"

@@ -338,4 +338,39 @@ TEST_CASE("formula: half the effort tells the error", "[solvers][formula]") {
   }
 }
 
+TEST_CASE("formula: instructions, one number at a time and many at once have the same values",
+          "[solvers][formula]") {
+  for (const std::string text :
+       {"-X + 2*X - X/3",
+        "X^2 + X^3 + X^4 - (X + 1)^2*(X + 1)^3 + (X - 2)^4",
+        "X^(-1) + (X + 3)^0.5",
+        "(X + 3)^(-0.5) + (X + 3)^1.7 + pow(2, X)",
+        "X < 1 ? X : 3*X",
+        "X <= 0.7 ? 1 : 2",
+        "X > 1 || X >= 0.7 && X < 5 ? -X : X",
+        "(X == 0.7) + (X != 0.7)",
+        "min(X, 1, 2*X) + max(X, 1, 2*X)",
+        "min(X) + max(X)",
+        "sum(X, 1, X^2) + avg(X, 1, X^2, 7)",
+        "atan2(X, 2) + sin(X) + exp(-X^2) + tanh(X) + sqrt(X + 3) + abs(X)",
+        "X",
+        "-(-X)"}) {
+    const auto with = [&](const std::string& x) {
+      std::string all = text;
+      for (std::size_t at = 0; (at = all.find('X', at)) != std::string::npos; at += x.size())
+        all.replace(at, 1, x);
+      return all;
+    };
+    for (const double x : {-2.5, -0.3, 0.0, 0.7, 1.4}) {
+      INFO(text << " at " << x);
+      const double program = value(with("x"), x);
+      if (!std::isfinite(program)) continue;
+      CHECK(value("(" + with("x") + ") + 0*root(y, 0, 1, y - 0.5)", x) ==
+            Approx(program).epsilon(1e-15).margin(1e-15));
+      CHECK(value("sum(k, 1, 4, " + with("(x + 0*k)") + ")/4", x) ==
+            Approx(program).epsilon(1e-14).margin(1e-14));
+    }
+  }
+}
+
 }  // namespace formula_test
