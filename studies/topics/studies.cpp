@@ -10,6 +10,7 @@ namespace topics_value_map { Study study(); }
 namespace topics_value_curves { Study study(); }
 namespace topics_value_penalty { Study study(); }
 namespace topics_value_length { Study study(); }
+namespace topics_overlap { Study study(); }
 namespace topics_embedding { Study study(); }
 namespace topics_compensation { Study study(); }
 namespace topics_landscape { Study study(); }
@@ -29,6 +30,7 @@ std::vector<Study> topics_studies() {
       topics_value_curves::study(),
       topics_value_penalty::study(),
       topics_value_length::study(),
+      topics_overlap::study(),
       topics_embedding::study(),
       topics_compensation::study(),
       topics_landscape::study(),
