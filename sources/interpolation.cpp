@@ -57,7 +57,7 @@ Interpolation interpolate_linearly(std::vector<Prediction>& theory,
     if (known.x.size() < 3) {
       throw Error(ErrorKind::input,
                   fmt::format("theory.interpolate: {} has a theory at {} values of {}; expected 3 "
-                              "or more, which tell the error of a straight line between them",
+                              "or more, from which the error of a straight line is estimated",
                               known.name,
                               known.x.size(),
                               known.x_name));

@@ -37,8 +37,9 @@ struct Audit {
 
   std::string verdict() const { return std::string(describe(end.verdict->verdict)); }
   bool as_expected() const { return verdict() == told.at("expected"); }
-  /// Smallest relative error of the theory that would have been detected; null if none would.
+  /// Of AGREE, the smallest relative error of the theory that would have been detected; else null.
   Json resolution() const {
+    if (end.verdict->verdict != Verdict::agree) return nullptr;
     return to_json(*end.verdict).value("coarsest_resolution", Json(nullptr));
   }
 };

@@ -32,7 +32,7 @@ constexpr std::array<RecordSchema, 6> kSchemas{{
         "expected": {"enum": ["AGREE", "DISAGREE", "INCONCLUSIVE"]},
         "as_expected": {"type": "boolean"},
         "resolution": {"type": ["number", "null"],
-          "description": "smallest relative error of the theory that would not have ended in AGREE, with probability 0.9"},
+          "description": "of AGREE: smallest relative error of the theory that would not have ended in it, with probability 0.9"},
         "margin": {"type": "number", "description": "widest relative margin"},
         "summary": {"type": "string"},
         "finding": {"type": "string", "description": "what the verdict says of these tables"},

@@ -10,6 +10,7 @@ namespace topics_value_map { Study study(); }
 namespace topics_value_curves { Study study(); }
 namespace topics_value_penalty { Study study(); }
 namespace topics_value_length { Study study(); }
+namespace topics_overlap { Study study(); }
 namespace topics_embedding { Study study(); }
 namespace topics_compensation { Study study(); }
 namespace topics_landscape { Study study(); }
@@ -29,6 +30,7 @@ std::vector<NamedStudy> topics_studies() {
       {"topics-value-curves", topics_value_curves::study},
       {"topics-value-penalty", topics_value_penalty::study},
       {"topics-value-length", topics_value_length::study},
+      {"topics-overlap", topics_overlap::study},
       {"topics-embedding", topics_embedding::study},
       {"topics-compensation", topics_compensation::study},
       {"topics-landscape", topics_landscape::study},

@@ -7,8 +7,9 @@
 
 #include "attica/studies/study.hpp"
 
-namespace attica {
-namespace {
+using namespace attica;
+
+namespace registry_test {
 
 int made = 0;
 
@@ -61,5 +62,4 @@ TEST_CASE("Built-in studies are listed under their names and questions", "[studi
   CHECK(studies().size() == built_in().size());
 }
 
-}  // namespace
-}  // namespace attica
+}  // namespace registry_test

@@ -50,7 +50,7 @@ TEST_CASE("value_moments: match the reference for all priors and lengths", "[the
 }
 
 TEST_CASE("value_left: what so many mean steps from 0 are off the optimum", "[theory][topics]") {
-  const TopicModel model({.topics = 4, .words = 3, .topics_per_document = 2});
+  const TopicModel model({.vocabulary = {4, 3}, .topics_per_document = 2});
   const CommutantAlgebra algebra(model.vocabulary());
   const ValueMoments m = value_moments(model);
   const double eta = 0.3;  // 1 - 2η (s + λ) > 0 for all eigenvalues: no sign is lost
