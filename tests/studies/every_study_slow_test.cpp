@@ -329,31 +329,33 @@ TEST_CASE("every study: a rate of 10^300 is refused by name, or diverges", "[stu
   CHECK(tried > 30);
 }
 
-/// The values that a replicate of every point has of the series that are compared, controls apart.
-std::string compared_values(const Study& study, const Table& values) {
+/// The series that the quick settings compare, controls apart.
+std::set<std::string> compared_series(const Study& study) {
   std::set<std::string> compared;
   const std::map<std::string, ExpectedPoints> presets = expected_points(study.name);
+  const ExpectedPoints& quick = presets.at("quick");
   for (const AgreementRule& rule : study.agreement(configured(study, {}))) {
-    const ExpectedPoints& quick = presets.at("quick");
     const auto points = quick.find(rule.series);
     if (!rule.control && points != quick.end() && points->second > 0) compared.insert(rule.series);
   }
-  if (compared.empty()) return {};
-  const std::unique_ptr<Experiment> experiment = made(study, values);
+  return compared;
+}
+
+/// What a replicate of every point has of them.
+std::string simulated(const Experiment& experiment, const std::set<std::string>& series) {
   std::string text;
-  for (std::size_t point = 0; point < experiment->points(); ++point) {
-    Outcome outcome = experiment->simulate(piece_of(point, 0, 1)).front();
-    std::erase_if(outcome.series,
-                  [&](const Series& series) { return !compared.contains(series.name); });
+  for (std::size_t point = 0; point < experiment.points(); ++point) {
+    Outcome outcome = experiment.simulate(piece_of(point, 0, 1)).front();
+    std::erase_if(outcome.series, [&](const Series& s) { return !series.contains(s.name); });
     text += written(outcome);
   }
   return text;
 }
 
-/// Whether some compared value lies after the start, by the theory's own axis.
-bool compares_later(const Study& study, const Table& values) {
-  const std::unique_ptr<Experiment> experiment = made(study, values);
-  for (const Prediction& p : experiment->theory(TheoryGrid::run).predictions) {
+/// Whether one of them is compared after the start, by the theory's own axis.
+bool compared_later(const Experiment& experiment, const std::set<std::string>& series) {
+  for (const Prediction& p : experiment.theory(TheoryGrid::run).predictions) {
+    if (!series.contains(p.series.name)) continue;
     if (p.series.x_name != "step" && p.series.x_name != "time") continue;
     for (std::size_t k = 0; k < p.series.x.size(); ++k) {
       if (p.series.x[k] > 0 && (p.compared.empty() || p.compared[k])) return true;
@@ -376,24 +378,26 @@ TEST_CASE("every study: no AGREE by what is known before the first step", "[stud
     });
     if (rate == study.parameters.end() || !by_steps) continue;
     INFO(study.name << ' ' << rate->key);
-    Table values = short_training(study);
-    try {
-      static_cast<void>(made(study, values));
-    } catch (const Error&) {
-      values = {};
-    }
-    if (compares_later(study, values)) continue;
-    const std::string before = compared_values(study, values);
-    if (before.empty()) {
+    const std::set<std::string> series = compared_series(study);
+    if (series.empty()) {
       ++claiming;
       continue;
     }
+    const std::unique_ptr<Experiment> experiment = made_short(study);
+    if (compared_later(*experiment, series)) continue;
     ++trained;
+    Table values = short_training(study);
     values.push_back({rate->key, 0.5 * std::get<double>(*rate->fallback)});
-    CHECK(compared_values(study, values) != before);
+    std::unique_ptr<Experiment> slower;
+    try {
+      slower = made(study, values);
+    } catch (const Error&) {  // as made_short
+      slower = made(study, {values.back()});
+    }
+    CHECK(simulated(*slower, series) != simulated(*experiment, series));
   }
   CHECK(trained > 2);
-  CHECK(claiming > 5);
+  CHECK(claiming > 3);
 }
 
 /// Stopped at any moment, the first replicate carries on from what it has kept to what it was
