@@ -273,8 +273,7 @@ std::vector<ClaimResult> judge_claims(const CheckedConfiguration& configuration,
   return claims;
 }
 
-CheckedConfiguration recorded_configuration(const RunRecord& run,
-                                            const Registry& registry) {
+CheckedConfiguration recorded_configuration(const RunRecord& run, const Registry& registry) {
   try {
     CheckedConfiguration c = read_configuration(
         {.target = (run.path / "config.resolved.toml").string(), .preset = {}, .overrides = {}},

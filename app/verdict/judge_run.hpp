@@ -17,8 +17,7 @@
 namespace attica::app {
 
 /// @brief The configuration a run recorded. @throws Error of kind storage if it is damaged
-CheckedConfiguration recorded_configuration(const RunRecord& run,
-                                            const Registry& registry);
+CheckedConfiguration recorded_configuration(const RunRecord& run, const Registry& registry);
 
 /// @brief Files that the run read and that hold something else now.
 std::vector<std::filesystem::path> changed_inputs(const RunRecord& run);

@@ -7,19 +7,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "attica/sim/trees/masked_leaves.hpp"
-#include "attica/studies/training_end.hpp"
-#include "attica/studies/trees/model.hpp"
+#include "attica/studies/trees/learning.hpp"
 #include "attica/theory/trees/floors.hpp"
-#include "attica/theory/trees/tree_contexts.hpp"
 
 namespace attica::tree_filtered_order {
 namespace {
 
 Point at_level(std::size_t level) { return {{"level", static_cast<double>(level)}}; }
-
-/// Rounding of a network in single precision, nats.
-constexpr double kRounding = 1e-5;
 
 /// Steps of the window floors from level to level.
 std::vector<double> window_steps(const FilteredTree& tree) {
@@ -61,7 +55,7 @@ void require_steps(const Configuration& c, const FilteredTree& tree) {
                   listed(steps, "{:.3f}"),
                   passing.empty()
                       ? std::string()
-                      : fmt::format("; model.rule_seed = {} has them", fmt::join(passing, ", "))));
+                      : fmt::format("; such are model.rule_seed = {}", fmt::join(passing, ", "))));
 }
 
 /// The step at which a curve first passes 1/2, linear in the logarithm of the step; none if it
@@ -82,10 +76,7 @@ class Order : public PointwiseExperiment {
   explicit Order(const Configuration& c) : tree_(filtered_tree(c)), training_(tree_training(c)) {
     require_steps(c, tree_);
     contexts_ = std::make_shared<Lazy<TreeContexts>>([tree = tree_] { return TreeContexts(tree); });
-    require(tree_.sequences() <= kMostMeasured,
-            "model.depth",
-            tree_.depth,
-            "at most 2^16 sequences, alphabet^(children^depth), on which networks are measured");
+    require_measurable(tree_);
   }
 
   TheoryResult theory(TheoryGrid /*grid*/) const override {
@@ -101,56 +92,17 @@ class Order : public PointwiseExperiment {
  protected:
   Outcome run(const Replicate& replicate) const override {
     const TreeContexts& contexts = contexts_->get();
-    std::vector<double> steps;
-    std::vector<TreeMeasures> history;
-    Eigen::MatrixXd end;
-    MaskedNetwork network =
-        masked_network(training_, tree_.leaves(), tree_.alphabet, replicate.address());
-    const networks::TrainingResult result = train_masked(
-        network,
-        training_,
-        filtered_source(tree_, tree_.depth),
-        replicate.address(),
-        {.measure =
-             [&](std::uint64_t, MaskedNetwork& trained) {
-               end = network_table(trained, tree_);
-               const TreeMeasures m = contexts.measure(end);
-               std::vector<double> values;
-               for (const auto* part :
-                    {&m.data_loss, &m.bp_divergence, &m.window_divergence, &m.block_loss}) {
-                 values.insert(values.end(), part->begin(), part->end());
-               }
-               return values;
-             },
-         .tell =
-             [&](std::uint64_t step, const std::vector<double>& values) {
-               steps.push_back(static_cast<double>(step));
-               const auto part = [&](std::size_t which) {
-                 const auto first = values.begin() + static_cast<std::ptrdiff_t>(which * levels());
-                 return std::vector<double>(first, first + static_cast<std::ptrdiff_t>(levels()));
-               };
-               history.push_back({.data_loss = part(0),
-                                  .bp_divergence = part(1),
-                                  .window_divergence = part(2),
-                                  .block_loss = part(3)});
-             }},
-        [&] { return replicate.stopped(); },
-        replicate.state_file());
-    Outcome outcome;
-    mark_end(outcome, result);
-    if (outcome.failed || replicate.stopped()) return outcome;
-    if (end.size() == 0) end = network_table(network, tree_);
+    TreeHistory seen = learn_tree(tree_, tree_.depth, training_, contexts, replicate);
+    if (seen.outcome.failed || replicate.stopped()) return seen.outcome;
     std::vector<TreeMeasures> null;
-    for (const TreeMeasures& m : history) {
-      null.push_back(contexts.measure(contexts.blurred(end, m.test_loss())));
+    for (const TreeMeasures& m : seen.measures) {
+      null.push_back(contexts.measure(contexts.blurred(seen.end, m.test_loss())));
     }
-    into(outcome, steps, history, null);
-    return outcome;
+    into(seen.outcome, seen.steps, seen.measures, null);
+    return seen.outcome;
   }
 
  private:
-  static constexpr double kMostMeasured = 65536;
-
   std::size_t levels() const { return static_cast<std::size_t>(tree_.depth) + 1; }
 
   void into(Outcome& outcome,
@@ -227,7 +179,7 @@ void bound_claim(const Observed& observed,
     }
   }
   results.push_back(claim_certain(
-      name, statement, least >= -kRounding, fmt::format("least excess {:.3g} nats", least)));
+      name, statement, least >= -kNetworkRounding, fmt::format("least excess {:.3g} nats", least)));
 }
 
 void order_claims(const Observed& observed, std::size_t levels, std::vector<ClaimResult>& results) {
