@@ -177,6 +177,15 @@ class RowReader {
                          name == "n" ? ": call that of the replicates 'replicates', or say their "
                                        "number with --n N (simulation.n)"
                                      : "");
+    } else if (name == "value") {
+      // A table of two columns, or of x, replicate and one more.
+      std::vector<std::string> free;
+      for (std::size_t k = 0; k < columns_.names.size(); ++k) {
+        if (k != x_ && k != replicate_) free.push_back(columns_.full[k]);
+      }
+      if (free.size() == 1)
+        hint =
+            fmt::format("; did you mean '{}'? {}", free.front(), how_to_name(name, free.front()));
     }
     return refusal(
         table_.source,

@@ -226,46 +226,6 @@ void order_claims(const Observed& observed, std::size_t levels, std::vector<Clai
   }
 }
 
-/// What holds of trees of three levels and more.
-void window_claims(const Observed& observed,
-                   std::size_t levels,
-                   std::vector<ClaimResult>& results) {
-  constexpr double kBelow = 0.8;
-  const auto least = [&](const std::string& series, std::size_t level) {
-    std::vector<double> all;
-    for (const auto& path : observed.paths(series, at_level(level))) all.push_back(least_of(path));
-    return all;
-  };
-  const std::vector<double> network = least("window_divergence", 1);
-  const std::vector<double> blur = least("null_window_divergence", 1);
-  std::vector<bool> beyond;
-  for (std::size_t r = 0; r < network.size(); ++r) beyond.push_back(network[r] <= kBelow * blur[r]);
-  results.push_back(claim_rate(
-      "beyond-blur",
-      fmt::format("the network comes nearer to the reader of blocks of height 1 than its blurred "
-                  "end does: least divergence at most {} of the end's",
-                  kBelow),
-      beyond,
-      fmt::format("least divergences {}; of the blurred end {}",
-                  listed(network, "{:.3f}"),
-                  listed(blur, "{:.3f}")),
-      kHalf));
-  std::vector<bool> nearest(network.size(), true);
-  for (std::size_t k = 1; k + 1 < levels; ++k) {
-    const std::vector<double> window = least("window_divergence", k);
-    const std::vector<double> bp = least("bp_divergence", k);
-    for (std::size_t r = 0; r < nearest.size(); ++r) {
-      nearest[r] = nearest[r] && window[r] < bp[r];
-    }
-  }
-  results.push_back(claim_rate("nearest-window",
-                               "on its way the network comes nearer to readers of blocks than to "
-                               "belief propagation of their level",
-                               nearest,
-                               "least divergences, levels between the first and the last",
-                               kHalf));
-}
-
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
   constexpr double kRise = 0.1;
   const auto levels = static_cast<std::size_t>(c.integer("model.depth")) + 1;
@@ -285,7 +245,6 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
               "window floor, at every record and level",
               results);
   order_claims(observed, levels, results);
-  if (levels > 3) window_claims(observed, levels, results);
   const std::vector<double> rises = observed.last("rise", at_level(0));
   std::vector<bool> unlearns(rises.size(), true);
   for (std::size_t k = 0; k + 2 < levels; ++k) {

@@ -57,11 +57,12 @@ TEST_CASE("verbs: a replicate without values is no damage", "[app][verbs]") {
   options.overrides = {{"--replicates 20", "sim.replicates=20"}};
   options.out = (folder / "runs").string();
   options.quiet = true;
-  const int verdict = run_verb(options, {study});
+  const std::vector<Study> registry{study};
+  const int verdict = run_verb(options, registry);
   Options later;
   later.target = std::filesystem::directory_iterator(folder / "runs")->path().string();
   later.quiet = true;
-  CHECK(check_verb(later, {study}) == verdict);
+  CHECK(check_verb(later, registry) == verdict);
 }
 
 }  // namespace verbs_test
