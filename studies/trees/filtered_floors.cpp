@@ -229,39 +229,21 @@ class Floors : public PointwiseExperiment {
 
 std::vector<ClaimResult> claims(const Configuration& /*c*/, const Observed& observed) {
   constexpr double kStep = 0.01;
-  constexpr double kRounding = 1e-9;
-  std::vector<ClaimResult> results;
-  std::vector<double> own, window, errors;
+  std::vector<double> window;
   for (const Prediction& p : observed.theory) {
-    if (p.series.name == "own_loss") own = p.series.y;
     if (p.series.name == "window_loss") window = p.series.y;
-    if (p.series.name == "own_loss" || p.series.name == "window_loss") {
-      for (const double error : p.numerical_error) errors.push_back(error);
-    }
   }
-  const double error =
-      kRounding + 2 * (errors.empty() ? 0 : *std::max_element(errors.begin(), errors.end()));
-  bool below = true;
-  bool apart = true;
-  for (std::size_t k = 0; k < window.size(); ++k) {
-    below = below && own[k] <= window[k] + error;
-    if (k > 0) apart = apart && window[k - 1] - window[k] >= kStep;
-  }
-  results.push_back(claim_certain("own-below-window",
-                                  "the floor of filtered data is at most that of a reader of "
-                                  "their blocks, at every level",
-                                  below,
-                                  fmt::format("own {}; window {}", listed(own), listed(window))));
-  if (apart && window.size() > 1) {
-    const auto paths = by_replicate(observed.paths("window_loss"));
-    results.push_back(claim_rate("windows-fall",
-                                 "the loss of a reader of blocks falls with their height",
-                                 paths.where([](const std::vector<double>& path) {
-                                   return std::is_sorted(path.rbegin(), path.rend());
-                                 }),
-                                 fmt::format("least step of the theory above {}", kStep)));
-  }
-  return results;
+  bool apart = window.size() > 1;
+  for (std::size_t k = 1; k < window.size(); ++k)
+    apart = apart && window[k - 1] - window[k] >= kStep;
+  if (!apart) return {};
+  const auto paths = by_replicate(observed.paths("window_loss"));
+  return {claim_rate("windows-fall",
+                     "the loss of a reader of blocks falls with their height",
+                     paths.where([](const std::vector<double>& path) {
+                       return std::is_sorted(path.rbegin(), path.rend());
+                     }),
+                     fmt::format("least step of the theory above {}", kStep))};
 }
 
 }  // namespace

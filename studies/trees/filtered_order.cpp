@@ -178,8 +178,13 @@ void bound_claim(const Observed& observed,
       least = std::min(least, excess);
     }
   }
-  results.push_back(claim_certain(
-      name, statement, least >= -kNetworkRounding, fmt::format("least excess {:.3g} nats", least)));
+  results.push_back(
+      std::isfinite(least)
+          ? claim_certain(name,
+                          statement,
+                          least >= -kNetworkRounding,
+                          fmt::format("least excess {:.3g} nats", least))
+          : claim_open(name, statement, fmt::format("no values of series {}", series)));
 }
 
 void order_claims(const Observed& observed, std::size_t levels, std::vector<ClaimResult>& results) {
@@ -249,7 +254,8 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   std::vector<bool> unlearns(rises.size(), true);
   for (std::size_t k = 0; k + 2 < levels; ++k) {
     const std::vector<double> all = observed.last("rise", at_level(k));
-    for (std::size_t r = 0; r < all.size(); ++r) unlearns[r] = unlearns[r] && all[r] >= kRise;
+    for (std::size_t r = 0; r < unlearns.size(); ++r)
+      unlearns[r] = unlearns[r] && r < all.size() && all[r] >= kRise;
   }
   if (levels > 2) {
     results.push_back(

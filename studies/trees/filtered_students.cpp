@@ -110,7 +110,7 @@ class Students : public PointwiseExperiment {
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
   std::vector<ClaimResult> results;
   const ObservedCurve* excess = observed.curve("excess");
-  if (excess == nullptr) return results;
+  if (excess == nullptr || excess->values.empty()) return results;
   double least = std::numeric_limits<double>::infinity();
   for (const auto& values : excess->values) {
     for (const double value : values) least = std::min(least, value);

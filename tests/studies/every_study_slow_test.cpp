@@ -352,10 +352,12 @@ std::string simulated(const Experiment& experiment, const std::set<std::string>&
   return text;
 }
 
-/// Whether one of them is compared after the start, by the theory's own axis.
+/// Whether one of them is compared after the start, or along the learning rate, by the theory's own
+/// axis.
 bool compared_later(const Experiment& experiment, const std::set<std::string>& series) {
   for (const Prediction& p : experiment.theory(TheoryGrid::run).predictions) {
     if (!series.contains(p.series.name)) continue;
+    if (p.series.x_name == "rate_ratio") return true;
     if (p.series.x_name != "step" && p.series.x_name != "time") continue;
     for (std::size_t k = 0; k < p.series.x.size(); ++k) {
       if (p.series.x[k] > 0 && (p.compared.empty() || p.compared[k])) return true;
