@@ -177,7 +177,7 @@ class RowReader {
                          name == "n" ? ": call that of the replicates 'replicates', or say their "
                                        "number with --n N (simulation.n)"
                                      : "");
-    } else if (name == "value") {
+    } else if (name == "value" && hint.empty()) {
       // A table of two columns, or of x, replicate and one more.
       std::vector<std::string> free;
       for (std::size_t k = 0; k < columns_.names.size(); ++k) {

@@ -35,9 +35,10 @@ void leave_out_unmeasured(const std::vector<MeasuredRange>& ranges,
       const double* at =
           coordinate == series.point.end() ? nullptr : std::get_if<double>(&coordinate->second);
       const bool along = at == nullptr && series.x_name == name;
-      const bool inside =
-          at != nullptr ? range.contains(*at)
-                        : along || !configuration.has(key) || within(configuration.at(key), range);
+      const bool inside = at != nullptr
+                              ? range.contains(*at)
+                              : along || !configuration.declares(key) || !configuration.has(key) ||
+                                    within(configuration.at(key), range);
       for (std::size_t k = 0; k < series.x.size(); ++k) {
         if (!inside || (along && !range.contains(series.x[k]))) leave_out(k);
       }
