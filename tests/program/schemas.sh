@@ -12,7 +12,7 @@ for record in check manifest provenance run theory card; do
   run 0 schema $record && cp out schemas/$record.json
 done
 run 2 schema checks
-says err "checks not in"
+says err "'SCHEMA' = checks: expected one of"
 
 studies=(gauss-lambda gauss-teacher potts-couplings potts-alignment topics-value-map topics-omega joma-invariants tree-cooccurrence
   bigrams-flow deep-width)

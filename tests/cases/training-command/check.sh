@@ -23,7 +23,7 @@ changed() {
   says err "$message"
 }
 changed 'theory.training.command=["python3","tanh_unit.py","trains"]' "pass 1"
-changed 'theory.training.command=["echo","{{}}"]' 'expected {"losses": [...]'
+changed 'theory.training.command=["sh","-c","read line; echo {{}}"]' 'expected {"losses": [...]'
 changed 'theory.training.command=["sh","-c","read line; echo said >&2; exit 3"]' "ended with exit code 3 in pass 1"
 changed 'theory.training.command=["sh","-c","read line; echo said >&2; exit 3"]' "said"
 changed 'theory.training.command=["sleep","9"]' theory.training.max_seconds=0.1 "took longer than 0.1 s for pass 1"
