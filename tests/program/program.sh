@@ -289,7 +289,7 @@ for new in gauss-mean:gauss/mean fresh-mean:fresh/mean deep-mean:joma/deep_mean;
   run 0 new "$name" --in-tree tree
   says "tree/studies/$file.cpp" "namespace attica::$space {"
   says "tree/tests/agreement/${file}_test.cpp" "\"$name\""
-  [ "$(grep -cE "^(namespace $space \{ Study study\(\); \}|      \{"$name", $space::study\},)$" "tree/studies/${file%/*}/studies.cpp")" -eq 2 ] || fail "$name is not listed"
+  [ "$(grep -cE "^(namespace $space \{ Study study\(\); \}|      \{\"$name\", $space::study\},)$" "tree/studies/${file%/*}/studies.cpp")" -eq 2 ] || fail "$name is not listed"
   run 5 new "$name" --in-tree tree
 done
 [ "$(grep -cx "  fresh" tree/studies/families.cmake)" -eq 1 ] || fail "a new family is not registered"
