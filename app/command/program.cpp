@@ -252,4 +252,8 @@ int program(int argc, char** argv, const Registry& registry) {
   }
 }
 
+int program(int argc, char** argv, const std::vector<Study>& studies) {
+  return program(argc, argv, Registry(studies));
+}
+
 }  // namespace attica::app
