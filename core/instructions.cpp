@@ -46,6 +46,15 @@ void instruction_sets(InstructionSet (&sets)[kInstructionSets]) noexcept {
   }
 }
 
+bool instructions_available() noexcept {
+  InstructionSet sets[kInstructionSets];
+  instruction_sets(sets);
+  for (const InstructionSet& set : sets) {
+    if (set.used && !set.available) return false;
+  }
+  return true;
+}
+
 void require_instruction_sets() noexcept {
   InstructionSet sets[kInstructionSets];
   instruction_sets(sets);

@@ -18,6 +18,9 @@ inline constexpr int kInstructionSets = 12;
 /// May be called before static objects are made: it runs on any processor of the family.
 void instruction_sets(InstructionSet (&sets)[kInstructionSets]) noexcept;
 
+/// @brief Whether the processor has all extensions that this build uses. As `instruction_sets`.
+bool instructions_available() noexcept;
+
 /// @brief Ends the process with exit code 2 and a sentence on standard error if this build uses an
 /// extension that the processor lacks, which would otherwise end in an illegal instruction.
 void require_instruction_sets() noexcept;
