@@ -17,7 +17,7 @@ namespace {
   // The module that says what a processor lacks has this library, too.
   if (!instructions_available()) return false;
   constexpr std::ptrdiff_t kKilo = 1024;
-  Eigen::setCpuCacheSizes(48 * kKilo, 1024 * kKilo, 32 * 1024 * kKilo);
+  Eigen::setCpuCacheSizes(48 * kKilo, 1024 * kKilo, 32 * kKilo * kKilo);
   return true;
 }();
 
