@@ -62,7 +62,7 @@ Sections sections_of(const toml::table& papers) {
     for (const toml::node& node : *list) {
       const toml::table& table = *node.as_table();
       std::vector<std::string> keys;
-      for (const toml::node& key : *table["papers"].as_array()) keys.push_back(key.value_or(""));
+      for (const toml::node& key : *table["papers"].as_array()) keys.emplace_back(key.value_or(""));
       sections.emplace_back(table["name"].value_or(""), keys);
     }
   }

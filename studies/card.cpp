@@ -59,7 +59,7 @@ std::optional<Value> value_of(const toml::node& node, const std::string& name) {
 }
 
 /// "sites >= 2", "-1 < rho < 1".
-std::optional<Range> range_of(std::string text) {
+std::optional<Range> range_of(const std::string& text) {
   std::vector<std::string> words;
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t end = std::min(text.find(' ', at), text.size());

@@ -160,7 +160,7 @@ class Floors : public PointwiseExperiment {
     Eigen::VectorXd root = full;
     std::vector<int> leaves;
     StreamAddress address = replicate.address();
-    const double n = static_cast<double>(sequences_);
+    const auto n = static_cast<double>(sequences_);
     for (std::size_t k = 0; k < count; ++k) {
       address.step = static_cast<std::uint64_t>(levels_[k]);
       RandomStream stream(address);

@@ -37,7 +37,7 @@ void require_steps(const Configuration& c, const FilteredTree& tree) {
   constexpr std::int64_t kSeeds = 60;
   constexpr std::size_t kNamed = 3;
   std::vector<std::int64_t> passing;
-  const std::string rule = c.text("model.rule");
+  const std::string& rule = c.text("model.rule");
   if (rule == "unambiguous" || rule == "dense") {
     Configuration other = c;
     for (std::int64_t seed = 1; seed <= kSeeds && passing.size() < kNamed; ++seed) {
