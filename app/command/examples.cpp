@@ -140,12 +140,17 @@ std::string help_footer(std::string_view verb) {
 }
 
 std::string with_page(const std::string& message, std::string_view verb) {
-  // What says by itself what to type, or what was expected.
-  for (const std::string_view sign :
-       {"expected", "did you mean", "is now", "see ", "attica ", "--", "; "}) {
-    if (message.find(sign) != std::string::npos) return message;
+  const auto names = [&](std::string_view part) { return message.find(part) != std::string::npos; };
+  if (names("docs/")) return message;
+  std::string_view page = verb.empty() ? "docs/guide.md#a-first-run" : help_of(verb).page;
+  if (names("unknown study")) page = "docs/guide.md#choose-a-study";
+  // Mistakes in configurations say where they are.
+  if (names(": error: ") && verb != "figure" && verb != "plot") {
+    page = names("[theory") || names("[simulation") || names("[[claim") || names("'expression'")
+               ? "docs/own.md#a-configuration"
+               : "docs/guide.md#change-parameters";
   }
-  return fmt::format("{}; see {}", message, help_of(verb).page);
+  return fmt::format("{} ({})", message, page);
 }
 
 }  // namespace attica::app

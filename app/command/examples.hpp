@@ -21,8 +21,9 @@ const VerbHelp& help_of(std::string_view verb);
 /// @brief The lines beneath a verb's options.
 std::string help_footer(std::string_view verb);
 
-/// @brief A refusal that says what to do next: one that does not by itself is followed by the
-/// verb's page.
+/// @brief A refusal followed by the page and heading that explain it, such as
+/// "(docs/guide.md#change-parameters)": of configurations and studies, else the verb's.
+/// @param verb empty: none was recognised
 std::string with_page(const std::string& message, std::string_view verb);
 
 }  // namespace attica::app

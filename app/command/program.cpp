@@ -95,8 +95,9 @@ std::unique_ptr<CLI::App> make_parser(Options& options) {
   return app;
 }
 
-int complain(const std::string& text) {
-  say(fmt::format("attica: error: {}\n", text));
+/// @param verb that was typed; empty: none of attica's
+int complain(const std::string& text, const std::string& verb) {
+  say(fmt::format("attica: error: {}\n", with_page(text, verb)));
   return kExitUsage;
 }
 
@@ -112,7 +113,7 @@ void open_standard_streams() {
 /// to type instead.
 int mistake(const CLI::App& parser, const CLI::ParseError& error) {
   const auto chosen = parser.get_subcommands();
-  if (chosen.empty()) return complain(fmt::format("{}; see `attica --help`", error.what()));
+  if (chosen.empty()) return complain(fmt::format("{}; see `attica --help`", error.what()), "");
   const std::string verb = chosen.front()->get_name();
   const std::string text = error.what();
   static const std::regex kNotOneOf(R"((.*): (.*) not in \{(.*)\})");
@@ -121,16 +122,18 @@ int mistake(const CLI::App& parser, const CLI::ParseError& error) {
   std::smatch found;
   if (std::regex_match(text, found, kNotOneOf)) {
     const std::string allowed = std::regex_replace(found[3].str(), std::regex(","), ", ");
-    return complain(fmt::format(
-        "parameter '{}' = {}: expected one of {}", found[1].str(), found[2].str(), allowed));
+    return complain(
+        fmt::format(
+            "parameter '{}' = {}: expected one of {}", found[1].str(), found[2].str(), allowed),
+        verb);
   }
   const std::string_view example = help_of(verb).examples.front();
   if (std::regex_match(text, found, kMissing))
-    return complain(fmt::format("`{}` needs {}, as in `{}`", verb, found[1].str(), example));
+    return complain(fmt::format("`{}` needs {}, as in `{}`", verb, found[1].str(), example), verb);
   if (std::regex_match(text, found, kNoValue))
-    return complain(
-        fmt::format("`{}` needs a value; see `attica {} --help`", found[1].str(), verb));
-  return complain(fmt::format("{}; see `attica {} --help`", text, verb));
+    return complain(fmt::format("`{}` needs a value; see `attica {} --help`", found[1].str(), verb),
+                    verb);
+  return complain(fmt::format("{}; see `attica {} --help`", text, verb), verb);
 }
 
 /// Help and version go to standard output; anything else is a mistake.
@@ -156,15 +159,16 @@ int unexpected_arguments(const CLI::App& app, const CLI::ExtrasError& error) {
     const std::string given = word.substr(0, word.find('='));
     const auto renamed = kRenamedOptions.find(given);
     if (renamed != kRenamedOptions.end())
-      return complain(fmt::format("option '{}' is now '{}'", given, renamed->second));
+      return complain(fmt::format("option '{}' is now '{}'", given, renamed->second), name);
     const std::string near = nearest(given, known);
     return complain(fmt::format("`{}` has no option '{}'{}",
                                 name,
                                 word,
                                 near.empty() ? fmt::format("; see `attica {} --help`", name)
-                                             : fmt::format("; did you mean '{}'?", near)));
+                                             : fmt::format("; did you mean '{}'?", near)),
+                    name);
   }
-  return complain(error.what());
+  return complain(error.what(), name);
 }
 
 /// @param verb that was carried out; empty: none was found
@@ -228,11 +232,12 @@ int program(int argc, char** argv, const Registry& registry) {
   for (const Verb& verb : verbs()) names.push_back(verb.name);
   if (argv[1][0] != '-' && std::find(names.begin(), names.end(), argv[1]) == names.end()) {
     const std::string near = nearest(argv[1], names);
-    return complain(fmt::format("unknown verb '{}'; {}",
-                                argv[1],
-                                near.empty()
-                                    ? fmt::format("expected one of {}", fmt::join(names, ", "))
-                                    : fmt::format("did you mean '{}'?", near)));
+    return complain(
+        fmt::format("unknown verb '{}'; {}",
+                    argv[1],
+                    near.empty() ? fmt::format("expected one of {}", fmt::join(names, ", "))
+                                 : fmt::format("did you mean '{}'?", near)),
+        "");
   }
   try {
     if (&registry == &built_in()) return parse_and_run(argc, argv, *parser, options, registry);

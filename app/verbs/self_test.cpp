@@ -110,7 +110,8 @@ int self_test_check(const Options& options, const FinishedRun& finished) {
     put("{}{}{}\n",
         table,
         result.warning.empty() ? "" : "warning: " + result.warning + "\n",
-        result.pass ? "the statistics keep their promises" : "a promised rate is contradicted");
+        result.pass ? "the measured error rates agree with the stated ones"
+                    : "a stated error rate is contradicted");
   }
   return result.pass ? kExitDone : kExitNumerical;
 }

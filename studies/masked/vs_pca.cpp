@@ -220,11 +220,10 @@ Figure figure(const Configuration& c) {
   std::vector<Panel> panels;
   for (std::size_t k = 0; k < sizes.count(); ++k) {
     const double alpha = sizes.alpha(k);
-    const auto layer = [&](const char* series, const char* words, bool hollow = false) {
+    const auto layer = [&](const char* series, const char* words) {
       const bool penalised = several && std::string_view(series).starts_with("masked");
       return Layer{.series = series,
                    .label = words + std::string(penalised ? ", {/:Italic λ} = {lambda}" : ""),
-                   .hollow = hollow,
                    .only = {{"alpha", alpha}}};
     };
     const auto panel = [&](std::vector<Layer> layers) {
@@ -235,20 +234,28 @@ Figure figure(const Configuration& c) {
     };
     panels.push_back(panel({layer("masked_left", "masked, left"),
                             layer("pca", "PCA"),
-                            layer("correlation_left", "correlations, left", true),
-                            layer("hollow", "hollow PCA", true)}));
+                            layer("correlation_left", "correlations, left"),
+                            layer("hollow", "hollow PCA")}));
     panels.push_back(panel({layer("masked", "masked"),
                             layer("masked_right", "masked, right"),
-                            layer("correlation", "correlations", true),
-                            layer("correlation_right", "correlations, right", true)}));
+                            layer("correlation", "correlations"),
+                            layer("correlation_right", "correlations, right")}));
+  }
+  // In the order, hence in the colours, of the first panel.
+  std::vector<Layer> thresholds;
+  for (const char* estimator : {"masked", "PCA", "correlations", "hollow PCA"}) {
+    thresholds.push_back(
+        {.series = "threshold",
+         .label = estimator + std::string(sizes.count() > 1 ? ", {/:Italic α} = {alpha}" : ""),
+         .only = {{"estimator", estimator}}});
   }
   panels.push_back({.x = {.label = "penalty {/:Italic λ}", .scale = AxisScale::log},
                     .y = {.label = "{/:Italic θ}_c", .scale = AxisScale::log},
-                    .layers = {{.series = "threshold", .label = "{estimator}"}},
+                    .layers = thresholds,
                     .x_name = "lambda"});
   return {.name = "masked-vs-pca",
           .panels = panels,
-          .columns = 2,
+          .columns = sizes.count() == 1 ? std::size_t{3} : std::size_t{2},
           .caption =
               "A spike under noise of two variances: squared overlaps of the spike with the "
               "eigenvectors of masked ridge regression, PCA, PCA of correlations and hollow PCA of "

@@ -115,7 +115,7 @@ networks::Loss network_loss(TopicLoss loss) {
 void require_squared(const Configuration& c) {
   if (topic_loss(c) != TopicLoss::squared) {
     throw invalid_parameter(
-        "model.loss", "cross_entropy", "\"squared\": this study's theory knows no other loss");
+        "model.loss", "cross_entropy", "\"squared\": this study has no theory of another loss");
   }
 }
 

@@ -31,7 +31,7 @@ class Onset : public PointwiseExperiment {
     if (attention_start(c) != AttentionStart::split) {
       throw invalid_parameter("model.initialisation",
                               c.text("model.initialisation"),
-                              "\"split\": the closed form of the onset knows no other start");
+                              "\"split\": the onset has a closed form for this start only");
     }
     warnings_ = topic_warnings(model(rates_.front()), true);
   }

@@ -92,6 +92,30 @@ while read -r verb; do
 done <verbs
 python3 pages.py "$project" 2>err || fail "$(tail -1 err)"
 
+# A refusal ends with the page and heading that explain it: of every verb, of studies, of configurations.
+cat >refusals.py <<'END'
+import pathlib, re, sys
+
+root = pathlib.Path(sys.argv[1])
+found = re.search(r"\((docs/[\w-]+\.md)(?:#([\w-]+))?\)\s*$", open("err").read())
+assert found, open("err").read()
+slug = lambda title: re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+lines = (root / found[1]).read_text(encoding="utf-8").splitlines()
+titles = [slug(line.lstrip("# ").replace("`", "")) for line in lines if line.startswith("#")]
+assert not found[2] or found[2] in titles, f"{found[1]} has no heading {found[2]}"
+END
+explained() { python3 refusals.py "$project" 2>refusal || fail "$*: $(tail -1 refusal)"; }
+while read -r verb; do
+  run 2 "$verb" --no-such-option
+  explained "$verb"
+done <verbs
+printf 'study = "own"\n[theory]\nexpresion = "x"\n' >typo.toml
+for command in 'run nowhere' 'run gauss-lambda --set model.rho=2' 'theory typo.toml' 'judge a.csv b.csv' 'figure --paper none' 'wrong' 'run'; do
+  # shellcheck disable=SC2086
+  run 2 $command
+  explained "$command"
+done
+
 # The commands work when they are typed: those that need no run and no browser.
 printf 'x,value\n1,2\n2,4\n' >theory.csv
 printf 'x,mean,sem,n\n1,2.01,0.02,25\n2,4.05,0.03,25\n' >measured.csv

@@ -83,7 +83,7 @@ says err 'manifest.json'
 # check --self-test and --extrapolate.
 planned=$(echo runs/planned-*)
 run 0 check "$planned" --self-test
-says out "the statistics keep their promises"
+says out "the measured error rates agree with the stated ones"
 run 0 run potts-alignment --name claims --quiet
 run 0 check runs/claims-* --self-test --json  # claims alone
 one_json out

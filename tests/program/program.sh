@@ -123,7 +123,7 @@ replicate = 14
 END
 run 2 run bad.toml --out bad
 [ "$(cat err)" = "bad.toml:3:1: error: parameter 'model.rho' = 2: expected -1 < rho < 1
-bad.toml:5:1: error: unknown key 'replicate' in [sim]; did you mean 'replicates'?" ] || fail "errors of bad.toml: $(cat err)"
+bad.toml:5:1: error: unknown key 'replicate' in [sim]; did you mean 'replicates'? (docs/guide.md#change-parameters)" ] || fail "errors of bad.toml: $(cat err)"
 printf 'study = "gauss-double-descent"\n[model]\nnu = 2\ncovariance = "precision"\n' >late.toml
 run 2 run late.toml --out bad
 says err "late.toml:3:1: error: parameter 'nu' = 2: expected nu > 2 tau = 2"
