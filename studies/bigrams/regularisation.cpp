@@ -8,7 +8,6 @@
 #include "attica/solvers/statistics/order_statistics.hpp"
 #include "attica/studies/bigrams/stages.hpp"
 #include "attica/theory/bigrams/boosting.hpp"
-#include "attica/theory/bigrams/both_stages.hpp"
 #include "attica/theory/bigrams/population.hpp"
 
 namespace attica::bigrams_regularisation {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "attica/studies/bigrams/model.hpp"
-#include "attica/theory/bigrams/both_stages.hpp"
 #include "attica/theory/bigrams/l1.hpp"
 
 namespace attica {

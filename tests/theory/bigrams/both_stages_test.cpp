@@ -1,7 +1,5 @@
 /// Both stages from the first step: without l1 the averaged recursion, without noise one run.
 
-#include "attica/theory/bigrams/both_stages.hpp"
-
 #include <catch2/catch.hpp>
 #include <vector>
 
