@@ -30,7 +30,7 @@ TEST_CASE("init-trainability: claims hold inside of both lines and fail outside 
       verdicts.push_back(claim.verdict);
     return verdicts;
   };
-  // The lines are at a skip of 1.33 and a beta of 2.30.
+  // The lines are at a skip of 1.34 and a beta of 2.19.
   CHECK(claimed(1.0, 1.6) == std::vector{Verdict::agree, Verdict::agree});
   CHECK(claimed(1.0, 1.1) == std::vector{Verdict::disagree, Verdict::agree});
   CHECK(claimed(3.0, 1.6) == std::vector{Verdict::agree, Verdict::disagree});
