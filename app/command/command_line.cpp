@@ -420,6 +420,11 @@ const std::vector<Option>& all_options() {
          if (w <= 0) throw invalid_parameter("--width", v, "a number > 0");
          o.planned_width = share ? w / kPercent : w;
        }},
+      {against,
+       "--against STUDY",
+       "the files are layers at step 0, one a block: tokens as rows, or attention; print what a "
+       "study such as init-propagation says of them",
+       enter<&Options::second_target>},
       {sizes,
        "--x NAME",
        "name of x (default x): of the curves, or a coordinate of their points; also 1/NAME, "
@@ -719,8 +724,9 @@ const std::vector<Verb>& verbs() {
        map_verb},
       {"measure",
        {"FILE..."},
-       "Norms, stable rank, mean cosine and attention entropy of matrices in .npy or CSV files",
-       {json},
+       "Norms, stable rank, mean cosine and attention entropy of matrices in .npy or CSV files; "
+       "layers at step 0 against theory",
+       {against, values, preset, json},
        measure_verb},
       {"judge",
        {"THEORY.csv", "SIMULATION.csv"},

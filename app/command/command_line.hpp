@@ -46,6 +46,7 @@ enum class Takes {
   bounding,  ///< --expression, --direction, --probability, --constant
   bounded,   ///< --series, --tolerance: of a bound that is stated
   planning,  ///< --width: of an interval
+  against,   ///< --against: of layers that are measured
   sizes,     ///< --x, --expect, --window, --correction: several sizes at once
   collapse,  ///< --collapse, --hold, --start, --out, --name
   anew,      ///< --force

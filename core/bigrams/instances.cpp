@@ -177,6 +177,34 @@ BigramChain shifted_chain(const BigramChain& chain,
       "correlation", correlation, "a correlation that random laws with this mu can have");
 }
 
+BigramChain restricted_chain(const BigramChain& chain, Index tokens) {
+  require(tokens >= 2 && tokens <= chain.tokens(),
+          "source_tokens",
+          static_cast<double>(tokens),
+          fmt::format("2 <= source_tokens <= tokens = {}", chain.tokens()));
+  if (tokens == chain.tokens()) return chain;
+  VectorXd law = chain.stationary.head(tokens);
+  law /= law.sum();
+  const MatrixXd joint =
+      sinkhorn_joint(chain.transition.topLeftCorner(tokens, tokens) * law.asDiagonal(), law);
+  constexpr double kRounding = 1e-9;
+  if (!((joint.rowwise().sum() - law).cwiseAbs().maxCoeff() < kRounding)) {
+    throw invalid_parameter("source_tokens",
+                            static_cast<double>(tokens),
+                            "tokens that follow one another: no law on them alone has their "
+                            "frequencies");
+  }
+  return chain_of_joint(joint, law);
+}
+
+MatrixXd embedded_value(const BigramChain& source,
+                        const MatrixXd& value,
+                        const VectorXd& stationary) {
+  MatrixXd all = stationary.replicate(1, stationary.size());
+  all.topLeftCorner(source.tokens(), source.tokens()) += value.colwise() - source.stationary;
+  return all;
+}
+
 double chain_correlation(const BigramChain& chain, const BigramChain& other) {
   return signal(chain, other) / signal(chain, chain);
 }

@@ -51,6 +51,19 @@ BigramChain shifted_chain(const BigramChain& chain,
                           double contrast,
                           RandomStream& stream);
 
+/// @brief The law on the first tokens alone: their part of the joint law, rows and columns scaled
+/// (Sinkhorn 1964) so that their own frequencies are stationary.
+/// @param tokens 2 <= tokens <= N
+/// @throws Error (input, `source_tokens`) if zeros of the law leave the scaling unfinished
+BigramChain restricted_chain(const BigramChain& chain, Eigen::Index tokens);
+
+/// @brief V of a law on the first tokens, put among N: of their columns what lies beyond their
+/// frequencies, which are `stationary` but for a factor, and μ in all other columns. Columns sum to
+/// 1, and Vμ = μ where the frequencies are those of μ.
+Eigen::MatrixXd embedded_value(const BigramChain& source,
+                               const Eigen::MatrixXd& value,
+                               const Eigen::VectorXd& stationary);
+
 /// @brief tr(P̂ᵀPΣ)/K_P, for a common stationary law (⟨P̂, P⟩_μ - |μ|²)/K_P: the correlation that a
 /// correlated pair realises.
 double chain_correlation(const BigramChain& chain, const BigramChain& other);

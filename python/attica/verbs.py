@@ -369,15 +369,22 @@ def compare(first: "Run | str | os.PathLike[str]", second: "Run | str | os.PathL
 
 
 @checked_keywords
-def measure(*matrices: Any) -> Rows:
-    """Norms, stable rank, mean cosine of columns and attention entropy of matrices: a row for each.
+def measure(*matrices: Any, against: str = "", **keywords: Any) -> Rows:
+    """Norms, stable rank, cosines and attention entropy of matrices: a row for each.
 
     >>> attica.measure(W_Q, "W_K.npy").column("stable_rank")
+    >>> attica.measure(*tokens, *attention, against="init-propagation", context=64, beta=[1.5])
 
-    matrices: arrays of shape (rows, columns) (NumPy, tensors, lists), or paths of .npy and CSV files.
+    matrices: arrays of shape (rows, columns) (NumPy, tensors, lists), or paths of .npy and CSV files. With `against`, a
+    study such as init-propagation, and its parameters they are the layers of a network at step 0: tokens as rows, or
+    attention, whose heads may be a first dimension, a matrix for each block in order. Rows then have the theory's
+    values too: `off_distance` is the relative difference, `deviations_distance` the same in standard deviations between
+    networks.
     """
     if not matrices:
         raise Error("measure() needs matrices: arrays or paths of files")
+    if keywords and not against:
+        raise Error(f"measure() takes {', '.join(keywords)} only with against=, the study whose parameters they are")
     with tempfile.TemporaryDirectory() as folder:
         paths, names = [], {}
         for k, matrix in enumerate(matrices):
@@ -385,13 +392,16 @@ def measure(*matrices: Any) -> Rows:
                 paths.append(values.path(matrix, "a path"))
                 continue
             array = values.array(matrix, f"matrix {k}")
+            if against and array.ndim == 3:
+                array = array.reshape(-1, array.shape[-1])
             if array.ndim != 2:
                 raise Error(f"matrix {k} has shape {array.shape}; expected (rows, columns)")
             paths.append(str(Path(folder) / f"{k}.npy"))
             names[paths[-1]] = f"matrix {k}"
             np.save(paths[-1], array)
+        layers = ["--against", against, *_settings(against, keywords, ["against"])] if against else []
         try:
-            content, _ = _json(["measure", *paths])
+            content, _ = _json(["measure", *paths, *layers])
         except Error as error:
             text = str(error)
             for path, called in names.items():

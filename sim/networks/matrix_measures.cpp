@@ -65,6 +65,35 @@ std::optional<double> mean_abs_cosine(const Eigen::MatrixXd& w) {
   return (sum - n) / (n * (n - 1));
 }
 
+std::optional<double> row_distance(const Eigen::MatrixXd& w) {
+  Eigen::VectorXd sum = Eigen::VectorXd::Zero(w.cols());
+  Index count = 0;
+  for (Index i = 0; i < w.rows(); ++i) {
+    const double norm = w.row(i).stableNorm();
+    if (norm == 0) continue;
+    sum += w.row(i).transpose() / norm;
+    ++count;
+  }
+  if (count < 2) return std::nullopt;
+  const auto n = static_cast<double>(count);
+  return 1 - (sum.squaredNorm() - n) / (n * (n - 1));
+}
+
+AttentionOverlaps attention_overlaps(const Eigen::MatrixXd& weights) {
+  const Index rows = weights.rows() % weights.cols() == 0 ? weights.cols() : weights.rows();
+  AttentionOverlaps overlaps{.participation =
+                                 weights.squaredNorm() / static_cast<double>(weights.rows())};
+  if (rows < 2) return overlaps;
+  double shared = 0;
+  for (Index first = 0; first < weights.rows(); first += rows) {
+    const auto head = weights.middleRows(first, rows);
+    shared += head.colwise().sum().squaredNorm() - head.squaredNorm();
+  }
+  const auto pairs = static_cast<double>(weights.rows()) * static_cast<double>(rows - 1);
+  overlaps.shared = shared / pairs;
+  return overlaps;
+}
+
 MatrixMeasures measure(const Eigen::MatrixXd& w, double rounding) {
   MatrixMeasures m{.rows = w.rows(),
                    .columns = w.cols(),
@@ -72,6 +101,7 @@ MatrixMeasures measure(const Eigen::MatrixXd& w, double rounding) {
                    .spectral_norm = spectral_norm(w)};
   if (m.spectral_norm > 0) m.stable_rank = std::pow(m.frobenius_norm / m.spectral_norm, 2);
   m.mean_abs_cosine = mean_abs_cosine(w);
+  m.row_distance = row_distance(w);
   // Each entry p is off by at most p / 2 of the spacing, or by half of the least positive number:
   // so is their sum of 1, to which a softmax in the same numbers adds as much.
   constexpr double kPrinted = 1e-4;  // numbers of unknown origin
@@ -82,6 +112,7 @@ MatrixMeasures measure(const Eigen::MatrixXd& w, double rounding) {
   m.row_sums_off = (w.rowwise().sum().array() - 1).abs().maxCoeff();
   if (w.minCoeff() >= 0 && m.row_sums_off <= m.tolerance) {
     const RowMatrix<double> rows = w;
+    m.overlaps = attention_overlaps(w);
     m.attention_entropy = mean_row_entropy({rows.data(), rows.rows(), rows.cols(), rows.cols()});
   }
   return m;

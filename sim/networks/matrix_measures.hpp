@@ -30,6 +30,19 @@ double spectral_norm(const Eigen::MatrixXd& w);
 /// a pair.
 std::optional<double> mean_abs_cosine(const Eigen::MatrixXd& w);
 
+/// @brief 1 - mean cos over pairs of different rows, leaving out rows that are 0: how far tokens
+/// are apart; empty without a pair.
+std::optional<double> row_distance(const Eigen::MatrixXd& w);
+
+/// Attention of T queries to T keys, of several heads one below the other.
+struct AttentionOverlaps {
+  double participation = 0;           ///< Σ_j A_tj², mean over rows
+  std::optional<double> shared = {};  ///< Σ_j A_tj A_sj, mean over pairs of rows of a head
+};
+/// @param weights rows are probability distributions; heads have as many rows as columns, else all
+/// rows are one head's
+AttentionOverlaps attention_overlaps(const Eigen::MatrixXd& weights);
+
 /// @brief What is measured of a matrix from a file.
 struct MatrixMeasures {
   Eigen::Index rows = 0;
@@ -39,6 +52,8 @@ struct MatrixMeasures {
   std::optional<double> stable_rank = {};  ///< empty for the zero matrix
   std::optional<double> mean_abs_cosine =
       {};  ///< of columns; empty with fewer than two that are not 0
+  std::optional<double> row_distance = {};  ///< empty with fewer than two rows that are not 0
+  std::optional<AttentionOverlaps> overlaps = {};  ///< if the rows are probability distributions
   std::optional<double> attention_entropy =
       {};                   ///< mean row entropy, if the rows are probability distributions
   double row_sums_off = 0;  ///< the largest distance of a row's sum from 1

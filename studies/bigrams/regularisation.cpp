@@ -29,7 +29,7 @@ class Regularisation : public PointwiseExperiment {
       : setup_(staged_setup(c)),
         refit_length_(c.integer("sim.refit_length")),
         algorithms_(staged_algorithms(c)),
-        total_steps_(c.has("sim.total_steps") ? c.integers("sim.total_steps")
+        total_steps_(c.has("sim.total_steps") ? ascending(c.integers("sim.total_steps"))
                                               : std::vector<std::int64_t>{}),
         order_(surrogate_noise_order(c)) {
     diagnostics_ = setup_.diagnostics;
@@ -62,6 +62,7 @@ class Regularisation : public PointwiseExperiment {
         return !std::ranges::binary_search(setup_.steps, at.step);
       });
       if (algorithm == "l1") add_l1(field, aligned, result);
+      if (!total_steps_.empty()) add_total(algorithm == "l1", grid, result);
       if (refit_length_ > 0) {
         const double refitted =
             averaged_value_noise(setup_.model, setup_.rates.eta_v, setup_.batch, refit_length_);
@@ -171,12 +172,38 @@ class Regularisation : public PointwiseExperiment {
     return step > kRoundedFrom * static_cast<double>(setup_.steps.back());
   }
 
+  /// From the first step, both stages.
+  void add_total(bool l1, TheoryGrid grid, TheoryResult& result) const {
+    const BigramModel& model = setup_.model;
+    // As in bigrams-recursion: where the boosted amplitude is well above its noise.
+    constexpr double kEnoughSignal = 4;
+    if (setup_.boosting().snr(model.kappa_v(), setup_.batch) < kEnoughSignal) return;
+    const std::vector<BothStages> stages =
+        staged_from_start(setup_, l1, steps_between(total_steps_, grid));
+    double distance = 0;
+    for (const BothStages& at : stages) distance = std::max(distance, at.distance_v2);
+    Curves curves({{"algorithm", l1 ? "l1" : "sgd_hat"}}, "total_step", kNames);
+    for (const BothStages& at : stages) {
+      // Runs whose first stage is short end first: later steps are those of the others.
+      const bool compared = at.step <= setup_.steps.back();
+      const double loss =
+          curve_allowance(at.excess_loss, model.initial_loss() - model.bayes_loss());
+      curves.add(static_cast<double>(at.step),
+                 {{at.excess_loss, loss + (l1 ? kColumnSums * at.excess_loss : 0), compared},
+                  {at.distance_v2, curve_allowance(at.distance_v2, distance, kNoise), compared},
+                  {at.distance_a2, curve_allowance(at.distance_a2, model.k_q()), compared}});
+    }
+    curves.into(result);
+  }
+
   void add_l1(const std::vector<StagedMeanField>& field,
               double aligned,
               TheoryResult& result) const {
     const Point point{{"algorithm", "l1"}};
     Curves zeros(point, "step", {"zero_fraction"});
     Rounding rounding;
+    // Rounding takes more replicates than a run from the first step has.
+    rounding.sure = total_steps_.empty();
     for (const StagedMeanField& at : field) {
       const auto n = static_cast<double>(at.step);
       zeros.add(n, {{at.zero_fraction, 0, n >= aligned}});

@@ -37,6 +37,13 @@ std::vector<StagedMeanField> staged_theory(const BigramSetup& s,
       s.model, s.rates, s.batch, lambda, kStagedTheta, cut_of(s), s.steps, sums);
 }
 
+std::vector<BothStages> staged_from_start(const BigramSetup& s,
+                                          bool l1,
+                                          const std::vector<std::int64_t>& steps) {
+  return both_stages(
+      s.model, s.rates, s.batch, l1 ? s.lambda : 0, kStagedTheta, l1 ? cut_of(s) : 0, steps);
+}
+
 RoundedRun staged_run(const BigramSetup& setup,
                       bool l1,
                       const Replicate& replicate,

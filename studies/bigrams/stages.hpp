@@ -26,6 +26,10 @@ BigramSetup staged_setup(const Configuration& c);
 std::vector<StagedMeanField> staged_theory(const BigramSetup& setup,
                                            const std::string& algorithm,
                                            ColumnSums sums = ColumnSums::fixed);
+/// @brief The mean over runs at steps from the start, through both stages.
+std::vector<BothStages> staged_from_start(const BigramSetup& setup,
+                                          bool l1,
+                                          const std::vector<std::int64_t>& steps);
 /// @brief A run. @param look takes the recorded steps of stage 2 and the run as it then is
 /// @param outcome says how it ended
 /// @param from_start takes the steps of both stages, counted from the start, and the run; may be

@@ -12,6 +12,7 @@ namespace gauss_overlaps { Study study(); }
 namespace gauss_sizes { Study study(); }
 namespace gauss_teacher { Study study(); }
 namespace gauss_random_labels { Study study(); }
+namespace gauss_mixture { Study study(); }
 namespace gauss_logistic { Study study(); }
 namespace gauss_flow { Study study(); }
 namespace gauss_sgd { Study study(); }
@@ -27,6 +28,7 @@ std::vector<NamedStudy> gauss_studies() {
       {"gauss-sizes", gauss_sizes::study},
       {"gauss-teacher", gauss_teacher::study},
       {"gauss-random-labels", gauss_random_labels::study},
+      {"gauss-mixture", gauss_mixture::study},
       {"gauss-logistic", gauss_logistic::study},
       {"gauss-flow", gauss_flow::study},
       {"gauss-sgd", gauss_sgd::study},

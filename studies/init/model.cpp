@@ -19,7 +19,7 @@ Network network_of(const Configuration& c, double beta) {
   n.mlp_variance = c.real("model.mlp_variance");
   n.bias_variance = c.real("model.bias_variance");
   n.skip = c.real("model.skip");
-  n.mlp_skip = c.real("model.mlp_skip");
+  n.mlp_skip = c.declares("model.mlp_skip") ? c.real("model.mlp_skip") : n.skip;
   n.mlp = c.flag("model.mlp");
   return n;
 }

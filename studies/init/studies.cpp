@@ -9,6 +9,7 @@ namespace attica {
 namespace init_attention { Study study(); }
 namespace init_propagation { Study study(); }
 namespace init_gradients { Study study(); }
+namespace init_trainability { Study study(); }
 // clang-format on
 
 std::vector<NamedStudy> init_studies() {
@@ -16,6 +17,7 @@ std::vector<NamedStudy> init_studies() {
       {"init-attention", init_attention::study},
       {"init-propagation", init_propagation::study},
       {"init-gradients", init_gradients::study},
+      {"init-trainability", init_trainability::study},
   };
 }
 

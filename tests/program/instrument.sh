@@ -179,6 +179,23 @@ printf '0.5,0.5\n0.25,0.75\n' > rows.csv
 run 0 measure identity.csv rows.csv --json
 says out '"stable_rank": 2.0'
 says out '"attention_entropy"'
+says out '"participation": 0.5625'
+says out '"shared": 0.5'
+# Layers at step 0 next to theory: tokens and attention are counted apart.
+printf '2,0,0\n0,2,0\n0,0,2\n' > tokens.csv
+shape=(--set model.context=64 --set model.dimension=256 --set model.heads=4)
+run 0 measure tokens.csv rows.csv --against init-propagation "${shape[@]}" --set 'sweep.beta=[1.5]' --json
+python3 - out <<'PYTHON' || fail "measure --against: $(cat out)"
+import json, sys
+tokens, attention = json.load(open(sys.argv[1]))
+assert tokens["block"] == attention["block"] == 1 and tokens["distance"] == 1 and "distance" not in attention
+assert abs(tokens["off_distance"] - (1 / tokens["theory_distance"] - 1)) < 1e-12 and tokens["deviations_distance"] > 0
+assert abs(attention["off_shared"] - (attention["shared"] / attention["theory_shared"] - 1)) < 1e-12
+PYTHON
+run 2 measure tokens.csv --against init-propagation "${shape[@]}"
+says err "sweep.beta=[1.5]"
+run 2 measure tokens.csv --against gauss-lambda
+says err "init-propagation"
 run 2 measure nowhere.npy
 says err nowhere.npy
 printf '1,x\n' > bad.csv

@@ -202,6 +202,29 @@ std::vector<StagedMeanField> staged_mean_field(const BigramModel& model,
                                                std::span<const std::int64_t> steps,
                                                ColumnSums sums = ColumnSums::fixed);
 
+/// Means over runs of SGD from the first step, through both stages, at a step from the start.
+struct BothStages {
+  std::int64_t step = 0;
+  double excess_loss = 0;  ///< column sums that fluctuate with l1 are counted
+  double distance_v2 = 0;  ///< ‖V - P‖²_μ
+  double distance_a2 = 0;  ///< ‖A - Q‖²_μ
+};
+
+/// @brief The signal is boosted; then, with l1, what is no signal is taken off. Runs differ in the
+/// amplitude that is boosted, and so in the step at which stage 1 ends: every amplitude of
+/// `boosted_amplitudes` goes through the stages by itself, and their states at a step are averaged.
+/// @param lambda    l1 of stage 2; 0: none, stage 1 goes on
+/// @param theta     stage 1 of a run ends at K_V = θ² K_P, in (0, 1]
+/// @param threshold entries below it are zeroed once, before stage 2
+/// @param steps     rising
+std::vector<BothStages> both_stages(const BigramModel& model,
+                                    const BigramRates& rates,
+                                    double batch,
+                                    double lambda,
+                                    double theta,
+                                    double threshold,
+                                    std::span<const std::int64_t> steps);
+
 /// @brief Mean-field dynamics of training with l1: mean of V and its noise, mean and variance of
 /// the support entries, and the chain's law off the support.
 class L1MeanField {

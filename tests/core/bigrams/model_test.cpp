@@ -93,6 +93,23 @@ TEST_CASE("correlated chain: the correlation asked for is realised", "[core][big
   CHECK(chain_correlation(circulant_chain(3, 0.8), hat) == Approx(reference["rho"].get<double>()));
 }
 
+TEST_CASE("restricted chain: the first tokens alone, and their V among all", "[core][bigrams]") {
+  const BigramChain chain = cyclic_chain(6, 0.9, 2.5);
+  CHECK(restricted_chain(chain, 6).transition == chain.transition);
+  const BigramChain part = restricted_chain(chain, 4);
+  CHECK_NOTHROW(validate(part));
+  const VectorXd& mu = chain.stationary;
+  CHECK((part.stationary - mu.head(4) / mu.head(4).sum()).norm() < 1e-12);
+  // Scaling rows and columns leaves the odds ratios of the joint law.
+  const auto odds = [](const MatrixXd& p) { return p(0, 1) * p(2, 3) / (p(0, 3) * p(2, 1)); };
+  CHECK(odds(part.transition) == Approx(odds(chain.transition)));
+  const MatrixXd value = embedded_value(part, part.transition, mu);
+  CHECK((value.colwise().sum().array() - 1).abs().maxCoeff() < 1e-12);
+  CHECK((value * mu - mu).norm() < 1e-12);
+  CHECK((value.rightCols(2).colwise() - mu).norm() == 0);
+  CHECK_THAT(message([&] { restricted_chain(chain, 7); }), Contains("source_tokens"));
+}
+
 TEST_CASE("attention patterns: sizes, positions, weights", "[core][bigrams]") {
   RandomStream stream = model_stream(4);
   std::vector<int> seen(7, 0);

@@ -125,6 +125,22 @@ TEST_CASE("measures: limits and undefined cases", "[sim][networks]") {
   CHECK(measure(identity).attention_entropy.value() == 0);
 }
 
+TEST_CASE("row_distance and attention_overlaps: by hand", "[sim][networks]") {
+  CHECK(row_distance(Eigen::MatrixXd::Identity(5, 5)).value() == Approx(1).epsilon(1e-12));
+  CHECK(row_distance(Eigen::MatrixXd::Ones(4, 3)).value() == Approx(0).margin(1e-12));
+  Eigen::MatrixXd tokens(4, 2);
+  tokens << 2, 0, 0, 3, -1, 0, 0, 0;  // cosines 0, -1, 0; the last row is left out
+  CHECK(row_distance(tokens).value() == Approx(1 + 1.0 / 3).epsilon(1e-12));
+  CHECK_FALSE(row_distance(Eigen::MatrixXd::Zero(3, 3)).has_value());
+  // Two heads of two tokens: rows (1, 0), (1/2, 1/2) and twice (0, 1).
+  Eigen::MatrixXd heads(4, 2);
+  heads << 1, 0, 0.5, 0.5, 0, 1, 0, 1;
+  const AttentionOverlaps overlaps = attention_overlaps(heads);
+  CHECK(overlaps.participation == Approx((1 + 0.5 + 1 + 1) / 4).epsilon(1e-12));
+  CHECK(overlaps.shared.value() == Approx((0.5 + 1) / 2).epsilon(1e-12));
+  CHECK_FALSE(attention_overlaps(Eigen::MatrixXd::Ones(1, 1)).shared.has_value());
+}
+
 TEST_CASE("block_norms and mean_square_displacement", "[sim][networks]") {
   Parameters<float> p({{.name = "layer0.A", .rows = 2, .columns = 2},
                        {.name = "layer0.V", .rows = 3, .columns = 1}});

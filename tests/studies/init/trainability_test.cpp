@@ -1,0 +1,66 @@
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <string>
+
+#include "configured_study.hpp"
+#include "reference_values.hpp"
+
+using namespace attica;
+using attica::testing::made;
+using attica::testing::Reference;
+using attica::testing::reference_values;
+using attica::testing::refusal;
+using Catch::Contains;
+using Catch::WithinRel;
+
+namespace studies_init_trainability_test {
+
+double line(const Table& values, const std::string& series) {
+  const TheoryResult theory =
+      made(study_named("init-trainability"), values)->theory(TheoryGrid::requested);
+  for (const Prediction& p : theory.predictions) {
+    if (p.series.name == series) return p.series.y.front();
+  }
+  return std::nan("");
+}
+
+TEST_CASE("init-trainability: lines of the reference, at finite context and in the limit",
+          "[studies][init]") {
+  for (const Reference entry : reference_values("initialisation")["diagram"]) {
+    CAPTURE(entry.dump());
+    // The reference has heads of infinite dimension.
+    Table values{{"model.context", entry["T"].get<std::int64_t>()},
+                 {"model.dimension", 16384},
+                 {"model.heads", 1},
+                 {"train.blocks", 12}};
+    Table limit = values;
+    limit.emplace_back("theory.level", "limit");
+    if (entry.contains("skip")) {
+      for (Table* one : {&values, &limit}) {
+        one->emplace_back("sweep.beta", List{entry["beta"].real()});
+        one->emplace_back("model.cosine", entry["p"].real());
+      }
+      CHECK_THAT(line(values, "edge_skip"), WithinRel(entry["skip"].real(), 5e-3));
+      CHECK_THAT(line(limit, "edge_skip"), WithinRel(entry["skip_limit"].real(), 1e-5));
+      continue;
+    }
+    // At overlap p logits have the variance beta² (1 - p) ln T.
+    constexpr double kCosine = 0.1;
+    const double scale = 1 / std::sqrt(1 - kCosine);
+    for (Table* one : {&values, &limit}) {
+      one->emplace_back("sweep.beta", List{0.5});
+      one->emplace_back("model.cosine", kCosine);
+      one->emplace_back("model.level", 0.5);
+    }
+    CHECK_THAT(line(values, "condensed_beta"), WithinRel(scale * entry["beta"].real(), 2e-4));
+    CHECK_THAT(line(limit, "condensed_beta"), WithinRel(scale * entry["beta_limit"].real(), 1e-6));
+  }
+}
+
+TEST_CASE("init-trainability: bad input names the parameter", "[studies][init]") {
+  const Study study = study_named("init-trainability");
+  CHECK_THAT(refusal(study, {{"model.level", 0.95}}), Contains("model.level"));
+  CHECK_THAT(refusal(study, {{"model.cosine", 0.0}}), Contains("model.cosine"));
+}
+
+}  // namespace studies_init_trainability_test
