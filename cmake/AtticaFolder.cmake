@@ -202,4 +202,20 @@ function(attica_install_library)
   install(FILES ${PROJECT_BINARY_DIR}/attica-config.cmake ${PROJECT_BINARY_DIR}/attica-config-version.cmake
                 ${PROJECT_SOURCE_DIR}/cmake/FindUtf8proc.cmake
           DESTINATION ${package_directory} COMPONENT development)
+
+  # The same for pkg-config: theory, sim, solvers and core. Eigen aligns as the processor asks: users compile for the same one.
+  set(pc_requires "eigen3 >= 3.4, fmt, tbb, libutf8proc")
+  set(pc_libraries "")
+  set(pc_flags "")
+  if(NOT ATTICA_MINIMAL)
+    string(APPEND pc_requires ", gsl, libarchive, zlib")
+    set(pc_libraries " -lceres")
+  endif()
+  if(ATTICA_MARCH)
+    set(pc_flags " -march=${ATTICA_MARCH}")
+  elseif(ATTICA_NATIVE)
+    set(pc_flags " -march=native")
+  endif()
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/attica.pc.in ${PROJECT_BINARY_DIR}/attica.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/attica.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 endfunction()

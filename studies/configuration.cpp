@@ -11,6 +11,7 @@
 
 #include "attica/core/error.hpp"
 #include "attica/core/input_files.hpp"
+#include "attica/core/named_arrays.hpp"
 
 namespace attica {
 namespace {
@@ -123,7 +124,7 @@ const Value& Configuration::at(std::string_view key) const {
 }
 
 std::filesystem::path Configuration::input_file(std::string_view key) const {
-  const std::filesystem::path path = text(key);
+  const std::filesystem::path path = array_address(text(key)).file;
   std::vector<std::string> tried;
   std::vector<std::filesystem::path> candidates{path};
   if (path.is_relative()) {

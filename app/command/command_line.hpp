@@ -38,6 +38,9 @@ enum class Takes {
   margin,         ///< --margin: declared before the run
   margin_after,   ///< --margin: post hoc
   judge,          ///< --margin, --absolute, --tails, --interpolate, --partial: of two tables
+  workflow,       ///< --junit, --metrics: files for workflows
+  folder,         ///< --folder: of a run
+  measuring,      ///< --tokens, --topics, --series: of matrices
   matching,       ///< --match, --cluster, --independent: of tables
   x_name,         ///< --x
   columns,        ///< --value, --replicate, --sd, --n: of a table of a simulation

@@ -16,6 +16,7 @@
 #include "attica/app/run/manifest.hpp"
 #include "attica/app/run/progress.hpp"
 #include "attica/app/verdict/judge_run.hpp"
+#include "attica/core/named_arrays.hpp"
 #include "attica/core/parallel.hpp"
 #include "attica/core/read_bytes.hpp"
 #include "attica/plots/draw.hpp"
@@ -270,7 +271,8 @@ CheckedConfiguration with_full_paths(const Work& work) {
     const fs::path path = fs::weakly_canonical(c.values.input_file(p.key), unknown);
     const fs::path short_name = c.values.text(p.key);
     if (unknown || path == fs::weakly_canonical(installed / short_name, unknown)) continue;
-    c.values.set(p.key, path.string(), c.values.given(p.key));
+    const std::string arrays = array_address(short_name.string()).suffix();
+    c.values.set(p.key, path.string() + arrays, c.values.given(p.key));
   }
   return c;
 }
@@ -329,7 +331,8 @@ fs::path run_path(const RunRequest& request, const Work& work) {
   if (name.find('/') != std::string::npos || has_control_characters(name)) {
     throw invalid_parameter("--name", name, "a name without '/' and control characters");
   }
-  fs::path path = run_path(request.out, name, work);
+  fs::path path =
+      request.folder.empty() ? run_path(request.out, name, work) : fs::absolute(request.folder);
   if (request.shard)
     path += fmt::format("-shard{}of{}", request.shard->index, request.shard->count);
   return path;
@@ -386,6 +389,10 @@ RunEnd carry_out(Work work,
   const bool given = work.configuration.values.given("check.margin");
   std::string judged = given ? judged_before(path, work) : std::string();
   if (const auto recorded = recorded_run(path)) {
+    if (!request.folder.empty() && recorded->hash != work.hash) {
+      throw invalid_parameter(
+          "--folder", request.folder.string(), "a folder without another run; --force replaces it");
+    }
     looks = recorded->looks;
     judged = recorded->judged_before;  // the margin was declared when the run was started
     reconcile(request, *recorded, work);

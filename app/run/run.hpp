@@ -19,8 +19,9 @@ namespace attica::app {
 
 /// How a run is to be made; what it computes is in the Work.
 struct RunRequest {
-  std::filesystem::path out;  ///< folder that receives the run folder
-  std::string name;           ///< first part of the run folder's name; empty: the study's
+  std::filesystem::path out;          ///< folder that receives the run folder
+  std::filesystem::path folder = {};  ///< the run folder itself; empty: in `out`, by name and hash
+  std::string name;                   ///< first part of the run folder's name; empty: the study's
   FolderMode mode = FolderMode::create;
   std::optional<Shard> shard;  ///< only this part of the pieces, into a folder of its own
   bool until_decided = false;  ///< stop as soon as the verdict is known

@@ -13,6 +13,7 @@
 #include "attica/app/run/files.hpp"
 #include "attica/app/version.hpp"
 #include "attica/core/input_files.hpp"
+#include "attica/core/named_arrays.hpp"
 #include "attica/sources/process.hpp"
 #include "attica/sources/study.hpp"
 #include "attica/sources/watched.hpp"
@@ -74,6 +75,11 @@ std::string identity(const Work& work, bool with_margin) {
                                         parameters.end(),
                                         [&, &k = key](const Parameter& p) { return p.key == k; });
     if (key == "check.margin" && !with_margin) continue;
+    if (const auto* const name = std::get_if<std::string>(&value);
+        name != nullptr && parameter->type == ParameterType::file) {
+      if (const std::string arrays = array_address(*name).arrays; !arrays.empty())
+        text += fmt::format("{} arrays {}\n", key, arrays);
+    }
     if (work.configuration.is_swept(key) || key == "sim.replicates" ||
         parameter->section() == "plot" || parameter->section() == "figure" ||
         key == "theory.directory" || key == "simulation.directory" ||

@@ -17,6 +17,7 @@
 #include "attica/app/verbs/verbs.hpp"
 #include "attica/app/verdict/judge_run.hpp"
 #include "attica/app/version.hpp"
+#include "attica/core/named_arrays.hpp"
 
 namespace attica::app {
 
@@ -40,10 +41,12 @@ std::vector<std::pair<std::string, std::string>> input_files(const CheckedConfig
   std::vector<std::pair<std::string, std::string>> files;
   for (const Parameter& p : all_parameters(*c.study)) {
     if (p.type != ParameterType::file || p.list) continue;
-    if (c.values.has(p.key) && !c.is_swept(p.key)) files.emplace_back(p.key, c.values.text(p.key));
+    if (c.values.has(p.key) && !c.is_swept(p.key))
+      files.emplace_back(p.key, array_address(c.values.text(p.key)).file);
     for (const SweptScalar& s : c.swept) {
       if (s.key != p.key) continue;
-      for (const Value& value : s.values) files.emplace_back(p.key, std::get<std::string>(value));
+      for (const Value& value : s.values)
+        files.emplace_back(p.key, array_address(std::get<std::string>(value)).file);
     }
   }
   return files;
@@ -106,7 +109,8 @@ CheckedConfiguration configuration_of(const RunRecord& run, const Registry& regi
     if (c.is_swept(key)) continue;
     for (const std::string& brought : archived_names(key, name)) {
       if (!fs::exists(inputs / brought)) continue;
-      c.values.set(key, (inputs / brought).string(), true);
+      const std::string arrays = array_address(c.values.text(key)).suffix();
+      c.values.set(key, (inputs / brought).string() + arrays, true);
       break;
     }
   }

@@ -13,6 +13,7 @@
 #include "attica/app/verbs/bound_text.hpp"
 #include "attica/app/verbs/fit_subject.hpp"
 #include "attica/app/verbs/verbs.hpp"
+#include "attica/app/verbs/workflow_files.hpp"
 #include "attica/app/verdict/judge_run.hpp"
 #include "attica/core/input_files.hpp"
 #include "attica/sources/bounds.hpp"
@@ -153,7 +154,9 @@ int judge_verb(const Options& options, const Registry& /*registry*/) {
   // The hash of a run is that of its tables: the same question has the same answer.
   if (!options.force) request.mode = FolderMode::resume;
   ExitOnSignal signals;
-  return announce(carry_out(std::move(work), request, signals), options.json);
+  const RunEnd end = carry_out(std::move(work), request, signals);
+  if (end.verdict) write_workflow_files(options, *end.verdict);
+  return announce(end, options.json);
 }
 
 int bound_verb(const Options& options, const Registry& registry) {

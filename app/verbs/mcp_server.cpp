@@ -12,6 +12,7 @@
 #include "attica/app/command/exit_codes.hpp"
 #include "attica/app/command/text.hpp"
 #include "attica/app/version.hpp"
+#include "attica/core/named_arrays.hpp"
 #include "attica/sources/study.hpp"
 
 namespace attica::app {
@@ -205,8 +206,10 @@ void McpServer::require_harmless(const std::string& target, const Json& argument
     if (p.type != ParameterType::file || !checked.values.has(p.key)) continue;
     const std::vector<std::string> files =
         p.list ? checked.values.texts(p.key) : std::vector{checked.values.text(p.key)};
-    for (const std::string& name : files)
+    for (const std::string& named : files) {
+      const std::string name = array_address(named).file;
       require_inside(p.key, study ? fs::path(name) : fs::path(file).parent_path() / name);
+    }
   }
 }
 

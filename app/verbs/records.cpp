@@ -16,6 +16,7 @@
 #include "attica/app/run/manifest.hpp"
 #include "attica/app/run/progress.hpp"
 #include "attica/app/verbs/verbs.hpp"
+#include "attica/app/verbs/workflow_files.hpp"
 #include "attica/app/verdict/judge_run.hpp"
 #include "attica/plots/draw.hpp"
 
@@ -106,6 +107,7 @@ int check_verb(const Options& options, const Registry& registry) {
   } else {
     remark(options.quiet, "the run folder cannot be written: check.json stays as it is");
   }
+  write_workflow_files(options, verdict);
   put("{}", options.json ? json : text(verdict));
   return verdict.exit_code();
 }

@@ -15,6 +15,7 @@
 #include "attica/app/run/files.hpp"
 #include "attica/app/run/progress.hpp"
 #include "attica/app/verbs/verbs.hpp"
+#include "attica/app/verbs/workflow_files.hpp"
 #include "attica/app/verdict/judge_run.hpp"
 #include "attica/app/verdict/perturbation.hpp"
 #include "attica/core/parallel.hpp"
@@ -91,6 +92,7 @@ Work requested_simulation(const Options& options, const Registry& registry) {
 
 RunRequest run_request(const Options& options) {
   return {.out = options.out.value_or("runs"),
+          .folder = options.folder,
           .name = options.name,
           .mode = options.force    ? FolderMode::force
                   : options.resume ? FolderMode::resume
@@ -182,6 +184,7 @@ int run_verb(const Options& options, const Registry& registry) {
           end.folder.string());
     }
   }
+  if (end.verdict) write_workflow_files(options, *end.verdict);
   return announce(end, options.json);
 }
 

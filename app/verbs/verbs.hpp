@@ -90,6 +90,12 @@ struct Options {
   std::string constant;                 ///< bound: a name of the formula that is not known
   std::optional<double> probability;    ///< bound: with which it is stated; none: always
   std::optional<double> planned_width;  ///< plan: of the interval that a fit or a bound shall have
+  std::string junit;                    ///< run, check, judge: file for JUnit XML
+  std::string metrics;                  ///< run, check, judge: file for a few numbers
+  std::string folder;                   ///< run, judge: the run folder itself
+  std::string tokens = "columns";       ///< measure: what a token is, "columns" or "rows"
+  std::string topics;                   ///< measure: file with the topic of every token
+  bool as_series = false;               ///< measure: the files are checkpoints of one training
   std::optional<std::string> paper;     ///< figure: "2410.23438:1"; empty text: list them
 };
 

@@ -29,6 +29,7 @@ from ._attica import version as __version__
 from .coordinates import CoordinateCheck, coordcheck
 from .display import Figure
 from .errors import Error
+from .explorer import Explorer, explore
 from .figures import figure
 from .gauss import (
     ar1_covariance,
@@ -59,6 +60,7 @@ __all__ = [
     "CoordinateCheck",
     "Curve",
     "Error",
+    "Explorer",
     "Figure",
     "Judgement",
     "Record",
@@ -80,6 +82,7 @@ __all__ = [
     "coordcheck",
     "descent",
     "equi_covariance",
+    "explore",
     "figure",
     "find",
     "fit",

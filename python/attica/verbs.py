@@ -369,18 +369,27 @@ def compare(first: "Run | str | os.PathLike[str]", second: "Run | str | os.PathL
 
 
 @checked_keywords
-def measure(*matrices: Any, against: str = "", **keywords: Any) -> Rows:
+def measure(*matrices: Any, tokens: str = "columns", topics: Optional[Sequence[Any]] = None, series: bool = False,
+            against: str = "", **keywords: Any) -> Rows:
     """Norms, stable rank, cosines and attention entropy of matrices: a row for each.
 
-    >>> attica.measure(W_Q, "W_K.npy").column("stable_rank")
+    >>> attica.measure(W_Q, "W_K.npy", "model.safetensors:embed.weight").column("stable_rank")
     >>> attica.measure(*tokens, *attention, against="init-propagation", context=64, beta=[1.5])
 
-    matrices: arrays of shape (rows, columns) (NumPy, tensors, lists), or paths of .npy and CSV files. With `against`, a
-    study such as init-propagation, and its parameters they are the layers of a network at step 0: tokens as rows, or
-    attention, whose heads may be a first dimension, a matrix for each block in order. Rows then have the theory's
-    values too: `off_distance` is the relative difference, `deviations_distance` the same in standard deviations between
-    networks.
+    matrices: arrays of shape (rows, columns) (NumPy, tensors, lists), or paths of .npy, .npz, .safetensors and CSV files;
+      FILE:NAME and FILE:NAME[2] are one array of a file.
+    tokens: "columns" or "rows": what a token is, for cosines and topics.
+    topics: the topic of every token, None for one without: mean cosine within and between topics, with the p-value of
+      their difference under exchange of topics.
+    series: the matrices are attention at checkpoints of one training, in their order: one row with the entropies, their
+      `fall`, and the `bounce` (H_end - H_min)/(H_0 - H_min) with its 95 % interval over rows of attention.
+    against: a study such as init-propagation; with its parameters, the matrices are the layers of a network at step 0:
+      tokens as rows, or attention, whose heads may be a first dimension, a matrix for each block in order. Rows then have
+      the theory's values too: `off_distance` is the relative difference, `deviations_distance` the same in standard
+      deviations between networks.
     """
+    tokens = values.one_of(tokens, "parameter 'tokens'", ("columns", "rows"))
+    series = values.flag(series, "parameter 'series'")
     if not matrices:
         raise Error("measure() needs matrices: arrays or paths of files")
     if keywords and not against:
@@ -401,12 +410,19 @@ def measure(*matrices: Any, against: str = "", **keywords: Any) -> Rows:
             np.save(paths[-1], array)
         layers = ["--against", against, *_settings(against, keywords, ["against"])] if against else []
         try:
-            content, _ = _json(["measure", *paths, *layers])
+            options = ["--tokens", tokens] + (["--series"] if series else [])
+            if topics is not None:
+                listed = Path(folder) / "topics"
+                listed.write_text("".join(f"{'-' if topic is None else topic}\n" for topic in topics), encoding="utf-8")
+                options += ["--topics", str(listed)]
+            content, _ = _json(["measure", *paths, *options, *layers])
         except Error as error:
             text = str(error)
             for path, called in names.items():
                 text = text.replace(path, called)
             raise Error(text, error.exit_code) from None
+    if series:
+        return Rows({**row, "files": [names.get(file, file) for file in row["files"]]} for row in content)
     return Rows({**row, "file": names.get(row["file"], row["file"])} for row in content)
 
 

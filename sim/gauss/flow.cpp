@@ -96,6 +96,24 @@ class SiteFlows {
     return vectors_.transpose().cwiseProduct(shares * weights);
   }
 
+  /// What is left at that time of a start: V^T e^{-S_i t} x_i, column i for the column V^T x_i of
+  /// `start`, where x_i has no component i and S_i is S without row and column i. With K_j = (t S +
+  /// p_j)^{-1}, (t S_i + p_j)^{-1} x = K x - K e_i (K x)_i/K_ii.
+  MatrixXd remains(double time, const MatrixXd& start) const {
+    MatrixXd sum = MatrixXd::Zero(start.rows(), start.cols());
+    for (const Pole& pole : kPoles) {
+      const Eigen::ArrayXcd d = 1.0 / (time * s_.cast<std::complex<double>>() + pole.at);
+      const Eigen::MatrixXcd kx = d.matrix().asDiagonal() * start;
+      const Eigen::MatrixXcd ke = d.matrix().asDiagonal() * vectors_.transpose();
+      const Eigen::ArrayXcd at_site =
+          vectors_.transpose().cwiseProduct(kx).colwise().sum().transpose();
+      const Eigen::ArrayXcd own = vectors_.transpose().cwiseProduct(ke).colwise().sum().transpose();
+      const Eigen::ArrayXcd share = at_site / own;
+      sum -= 2 * (pole.residue * (kx - ke * share.matrix().asDiagonal())).real();
+    }
+    return sum;
+  }
+
   const MatrixXd& vectors() const { return vectors_; }
   const ArrayXd& eigenvalues() const { return s_; }
 
@@ -109,7 +127,8 @@ class SiteFlows {
 
 TrainingErrors gradient_flow(const GaussianMlm& problem,
                              const MatrixXd& data,
-                             std::span<const double> times) {
+                             std::span<const double> times,
+                             const MatrixXd& start) {
   check_data(data);
   require(data.cols() == problem.sites(),
           "data",
@@ -123,8 +142,16 @@ TrainingErrors gradient_flow(const GaussianMlm& problem,
   errors.train.resizeLike(errors.test);
   const SiteFlows flows(data);
   const MatrixXd covariance = flows.vectors().transpose() * problem.covariance() * flows.vectors();
+  MatrixXd from;  // V^T x_i, a column for every site
+  if (start.size() > 0) {
+    from = start;
+    from.diagonal().setZero();
+    from = (from * flows.vectors()).transpose().eval();
+  }
   for (Index k = 0; k < errors.test.cols(); ++k) {
-    const MatrixXd residuals = flows.components(times[static_cast<std::size_t>(k)]);
+    const double time = times[static_cast<std::size_t>(k)];
+    MatrixXd residuals = flows.components(time);
+    if (from.size() > 0) residuals -= flows.remains(time, from);
     errors.test.col(k) = (covariance * residuals).cwiseProduct(residuals).colwise().sum();
     errors.train.col(k) =
         (residuals.array().square().colwise() * flows.eigenvalues()).colwise().sum().transpose();

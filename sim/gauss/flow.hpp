@@ -27,10 +27,12 @@ struct TrainingErrors {
 /// @brief Gradient flow at the given times, exact given the data.
 /// @param data M x L, M >= 1, finite
 /// @param times each >= 0
+/// @param start A(0), its diagonal is not looked at; empty: 0; @shape{L x L}
 /// @throws Error of kind input naming 'data' or 'times'
 TrainingErrors gradient_flow(const GaussianMlm& problem,
                              const Eigen::MatrixXd& data,
-                             std::span<const double> times);
+                             std::span<const double> times,
+                             const Eigen::MatrixXd& start = {});
 
 /// @brief The matrix A(t) that gradient_flow is about.
 Eigen::MatrixXd gradient_flow_attention(const Eigen::MatrixXd& data, double time);

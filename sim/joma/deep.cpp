@@ -349,34 +349,6 @@ DeepRecord mean_start(const DeepNetwork& options,
   return mean;
 }
 
-namespace {
-
-/// The curve after its start, a mean over five records in turn; of a shorter curve itself.
-std::vector<double> smoothed(const std::vector<double>& curve) {
-  constexpr std::size_t kRecords = 5;
-  std::vector<double> means;
-  for (std::size_t k = 1; k + kRecords <= curve.size(); ++k) {
-    double sum = 0;
-    for (std::size_t i = 0; i < kRecords; ++i) sum += curve[k + i];
-    means.push_back(sum / kRecords);
-  }
-  return means.empty() ? curve : means;
-}
-
-}  // namespace
-
-double fall_statistic(const std::vector<double>& curve) {
-  if (curve.empty()) return 0;
-  const std::vector<double> means = smoothed(curve);
-  return curve.front() - *std::min_element(means.begin(), means.end());
-}
-
-double bounce_statistic(const std::vector<double>& curve) {
-  const double fallen = fall_statistic(curve);
-  if (fallen <= 0) return 0;
-  return (smoothed(curve).back() - (curve.front() - fallen)) / fallen;
-}
-
 networks::TrainingResult train_deep(Transformer<float>& network,
                                     const DeepNetwork& options,
                                     const DeepTask& task,

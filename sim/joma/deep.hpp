@@ -13,6 +13,7 @@
 #include "attica/core/joma/latent_hierarchy.hpp"
 #include "attica/core/text/corpus.hpp"
 #include "attica/sim/joma/latent_tree_sampler.hpp"
+#include "attica/sim/networks/bounce.hpp"
 #include "attica/sim/networks/training.hpp"
 #include "attica/sim/networks/transformer.hpp"
 
@@ -103,14 +104,6 @@ DeepRecord mean_start(const DeepNetwork& options,
                       const DeepTask& task,
                       const StreamAddress& run,
                       std::uint64_t starts);
-
-/// @brief H_0 - H_min of a curve, smoothed as in bounce_statistic; negative if it rises from the
-/// start on, 0 if it is empty.
-double fall_statistic(const std::vector<double>& curve);
-/// @brief (H_end - H_min) / (H_0 - H_min) of a curve, its end and minimum those of the moving
-/// average over five records after the start (of a shorter curve, of itself); 0 if it never falls
-/// or is empty.
-double bounce_statistic(const std::vector<double>& curve);
 
 /// @brief Adam with the task's batches; fresh moments every epoch.
 /// @param records what is measured at the recorded steps, and what becomes of it

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "attica/core/error.hpp"
-#include "attica/sim/topics/pairs.hpp"
+#include "attica/sim/networks/topic_pairs.hpp"
 
 namespace attica {
 namespace {

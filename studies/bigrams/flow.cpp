@@ -5,12 +5,15 @@
 
 #include "attica/theory/bigrams/flow.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <optional>
 
 #include "attica/studies/bigrams/model.hpp"
+#include "attica/studies/start_file.hpp"
 #include "attica/theory/bigrams/boosting.hpp"
 #include "attica/theory/bigrams/recursion.hpp"
 
@@ -65,8 +68,29 @@ Problem general_problem(Configuration c) {
   return {"general", std::move(setup), std::move(start.value), std::move(start.attention)};
 }
 
+/// A start from a file. The reduction needs columns that sum to 1.
+Problem file_problem(const StartFile& file, BigramSetup setup) {
+  require_entries(setup.model, kStartBytes, ", or a start without model.init_file");
+  const Eigen::Index tokens = setup.model.tokens();
+  MatrixXd value = file.matrix("V", {tokens, "tokens"}, {tokens, "tokens"});
+  MatrixXd attention = file.matrix("A", {setup.model.context(), "context"}, {tokens, "tokens"});
+  constexpr double kSingle = 1e-5;  // sums of single precision
+  for (auto& [name, m] : {std::pair<const char*, MatrixXd*>{"V", &value}, {"A", &attention}}) {
+    const double off = (m->colwise().sum().array() - 1).abs().maxCoeff();
+    if (off > kSingle) {
+      throw invalid_parameter(kInitFile,
+                              fmt::format("{} with columns that sum to 1 within {:.2g}", name, off),
+                              "columns that sum to 1 within 1e-5, as those of the standard start; "
+                              "the hat gradients keep their sums");
+    }
+    m->array().rowwise() /= m->colwise().sum().array().eval();
+  }
+  return {"standard", std::move(setup), std::move(value), std::move(attention)};
+}
+
 Problem standard_problem(const Configuration& c) {
   BigramSetup setup = bigram_setup(c, RateCheck::descent);
+  if (const auto file = StartFile::of(c, {"V", "A"})) return file_problem(*file, std::move(setup));
   MatrixXd value = setup.start;
   return {"standard", std::move(setup), std::move(value)};
 }
@@ -77,13 +101,13 @@ std::vector<std::string> problems_of(const Configuration& c) {
   const double bytes = kStartBytes * static_cast<double>(c.integer("model.tokens")) *
                        static_cast<double>(c.integer("model.context"));
   const bool alone = c.text("model.instance") != "circulant" || bytes > kBigramMemory;
-  if (alone && !c.given("sweep.problem")) return {"standard"};
+  if ((alone || c.has(kInitFile)) && !c.given("sweep.problem")) return {"standard"};
   return c.texts("sweep.problem");
 }
 
 class Flow : public PointwiseExperiment {
  public:
-  explicit Flow(Configuration& c) : theta_(c.real("sim.theta")) {
+  explicit Flow(Configuration& c) : theta_(c.real("sim.theta")), from_file_(c.has(kInitFile)) {
     std::string left_out;
     for (const std::string& name : problems_of(c)) {
       try {
@@ -127,7 +151,7 @@ class Flow : public PointwiseExperiment {
           reduced_descent(c, p.setup.rates, start, descent_steps_),
           result);
     }
-    if (problems_.front().name == "standard") add_closed_forms(result);
+    if (problems_.front().name == "standard" && !from_file_) add_closed_forms(result);
     return result;
   }
 
@@ -241,7 +265,7 @@ class Flow : public PointwiseExperiment {
     for (BigramSignals& s : flow.signals) s.d_v -= mismatch2(p);
     Outcome outcome;
     signal_curves(p, "flow", steps_, flow.signals).into(outcome);
-    if (p.name == "standard") add_stages(p, flow.signals, outcome);
+    if (p.name == "standard" && !from_file_) add_stages(p, flow.signals, outcome);
     if (flow.status != OdeStatus::finished) {
       outcome.status = to_string(flow.status);
       outcome.failed = true;
@@ -318,6 +342,7 @@ class Flow : public PointwiseExperiment {
 
   std::vector<Problem> problems_;
   double theta_;
+  bool from_file_;  ///< the standard problem starts there
   std::vector<std::int64_t> steps_;
   std::vector<std::int64_t> descent_steps_;
 };

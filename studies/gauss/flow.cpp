@@ -12,6 +12,7 @@
 #include "attica/core/parallel.hpp"
 #include "attica/studies/gauss/ridge_sweep.hpp"
 #include "attica/studies/sample_ratios.hpp"
+#include "attica/studies/start_file.hpp"
 #include "attica/theory/gauss/flow.hpp"
 #include "attica/theory/gauss/population_flow.hpp"
 
@@ -26,7 +27,9 @@ class FlowCurves : public PointwiseExperiment {
   explicit FlowCurves(Configuration& c)
       : model_(GaussianModel::from(c)),
         order_(ridge_order(c)),
-        flow_(model_.problem(), order_),
+        start_(start_of(c, model_.problem().sites())),
+        flow_(start_.size() > 0 ? GaussianFlow(model_.problem(), order_, start_)
+                                : GaussianFlow(model_.problem(), order_)),
         ridge_(model_.problem(), order_),
         sizes_(model_.sizes(with_distinct_ratios(c, model_.inputs()))),
         times_(ascending(c.reals("sim.times"))),
@@ -35,7 +38,8 @@ class FlowCurves : public PointwiseExperiment {
           std::vector<bool> all;
           for (std::size_t k = 0; k < sizes_.count(); ++k) {
             const auto samples = static_cast<double>(sizes_[k]);
-            all.push_back(ridge_.average(samples, 0).status == RidgeStatus::converged);
+            all.push_back(start_.size() == 0 &&
+                          ridge_.average(samples, 0).status == RidgeStatus::converged);
           }
           return all;
         }) {
@@ -74,7 +78,10 @@ class FlowCurves : public PointwiseExperiment {
     const MatrixXd population = population_errors(model_.problem(), filters);
     Curves infinite({}, "time", {"population_error"});
     for (std::size_t k = 0; k < times.size(); ++k) {
-      infinite.add(times[k], std::vector<double>{population.col(static_cast<Index>(k)).mean()});
+      infinite.add(
+          times[k],
+          std::vector<double>{start_.size() > 0 ? flow_.population_error(filters[k])
+                                                : population.col(static_cast<Index>(k)).mean()});
     }
     infinite.into(result);
     return result;
@@ -101,7 +108,7 @@ class FlowCurves : public PointwiseExperiment {
     const double share = 1 / static_cast<double>(data_sets_);
     for (std::int64_t set = 0; set < data_sets_; ++set) {
       const MatrixXd data = model_.samples(sizes_[replicate.point()], stream);
-      const TrainingErrors one = gradient_flow(model_.problem(), data, times);
+      const TrainingErrors one = gradient_flow(model_.problem(), data, times, start_);
       errors.test =
           set == 0 ? MatrixXd(share * one.test) : MatrixXd(errors.test + share * one.test);
       errors.train =
@@ -131,6 +138,13 @@ class FlowCurves : public PointwiseExperiment {
   /// of labels leaves of a mean over 600 data sets.
   static constexpr double kTrainShare = 1e-3;
 
+  static MatrixXd start_of(const Configuration& c, Index sites) {
+    const auto file = StartFile::of(c, {"A"});
+    if (!file) return {};
+    MatrixXd start = file->matrix("A", {sites, "sites"}, {sites, "sites"});
+    start.diagonal().setZero();
+    return start;
+  }
   double absolute(double time) const { return time / model_.absolute_lambda(1); }
   static Curves errors_at(double alpha) {
     return {{{"alpha", alpha}}, "time", {"test_error", "train_error"}};
@@ -171,7 +185,7 @@ class FlowCurves : public PointwiseExperiment {
           times.size()));
     }
     const RidgePoint ridgeless = ridge_.average(samples, 0);
-    if (ridgeless.status == RidgeStatus::converged) {
+    if (start_.size() == 0 && ridgeless.status == RidgeStatus::converged) {
       const double allowance = model_.from_data() ? 0 : ridgeless.finite_size_test;
       add_constant(result,
                    "ridgeless_error",
@@ -189,11 +203,18 @@ class FlowCurves : public PointwiseExperiment {
     if (order_ == RidgeOrder::first) return {point.finite_size_test, point.finite_size_train};
     // Stopping at time t smooths as the penalty 1/t does.
     const RidgePoint alike = ridge_.average(samples, 1 / absolute(time));
-    return {alike.finite_size_test, alike.finite_size_train};
+    if (start_.size() == 0) return {alike.finite_size_test, alike.finite_size_train};
+    // As a share, of an error that a start makes larger.
+    const auto share = [](double allowance, double error) {
+      return error > 0 ? allowance / error : 0.0;
+    };
+    return {share(alike.finite_size_test, alike.test_error) * point.test_error,
+            share(alike.finite_size_train, alike.train_error) * point.train_error};
   }
 
   GaussianModel model_;
   RidgeOrder order_;
+  MatrixXd start_;  ///< of A; empty: 0
   GaussianFlow flow_;
   GaussianRidge ridge_;
   SampleSizes sizes_;

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "attica/studies/icl/key_query.hpp"
+#include "attica/studies/start_file.hpp"
 #include "attica/theory/icl/key_query.hpp"
 
 namespace attica::icl_merged {
@@ -15,12 +16,41 @@ namespace {
 
 using Eigen::VectorXd;
 
+/// A start from a file, and what follows from it.
+struct FileStart {
+  VectorXd weights;  ///< empty: none
+  Eigen::Index heads = 0;
+};
+
+FileStart file_start(Configuration& c) {
+  const auto file = StartFile::of(c, {"v", "U"});
+  if (!file) return {};
+  if (c.given("model.init")) {
+    throw invalid_parameter(
+        "model.init", c.text("model.init"), "no such key beside model.init_file");
+  }
+  const auto inputs = c.integer("model.dimension");
+  const Eigen::Index wanted = c.has("model.heads") ? c.integer("model.heads") : 0;
+  const NumberArray v = file->array("v", {{wanted, "heads"}});
+  const auto heads = static_cast<Eigen::Index>(v.values.size());
+  const NumberArray u =
+      file->array("U", {{heads, "heads"}, {inputs, "inputs"}, {inputs, "inputs"}});
+  FileStart start{.weights = VectorXd(heads * (1 + inputs * inputs)), .heads = heads};
+  start.weights << Eigen::Map<const VectorXd>(v.values.data(), heads),
+      Eigen::Map<const VectorXd>(u.values.data(), static_cast<Eigen::Index>(u.values.size()));
+  if (!c.given("sweep.init_scale")) c.set("sweep.init_scale", List{1.0}, false);
+  return start;
+}
+
 class Merged : public PointwiseExperiment {
  public:
-  explicit Merged(const Configuration& c)
-      : setup_(c),
+  explicit Merged(Configuration& c)
+      : file_(file_start(c)),
+        setup_(c),
         shape_({.kind = KeyQuery::merged,
-                .heads = c.has("model.heads") ? c.integer("model.heads") : kHeads,
+                .heads = file_.heads > 0        ? file_.heads
+                         : c.has("model.heads") ? c.integer("model.heads")
+                                                : kHeads,
                 .dimension = setup_.task.dimension()}),
         white_(c.text("model.init") == "white"),
         seed_(static_cast<std::uint64_t>(c.integer("model.init_seed"))),
@@ -64,9 +94,12 @@ class Merged : public PointwiseExperiment {
       curve.into(result);
       if (scale == 0) continue;
       const double time = drop_time(setup_.task, shape_, start, setup_.descent.eta);
-      const bool known = enough_ && std::isfinite(time) && scale <= kSmall && share <= kMostShare &&
+      // Of a start from a file: the root mean square of its weights.
+      const double size =
+          file_.heads > 0 ? start.norm() / std::sqrt(static_cast<double>(start.size())) : scale;
+      const bool known = enough_ && std::isfinite(time) && size <= kSmall && share <= kMostShare &&
                          time < times.back();
-      drops.add(scale, {{time, known ? drop_allowance(scale, time) : 0.0, known}});
+      drops.add(scale, {{time, known ? drop_allowance(size, time) : 0.0, known}});
     }
     drops.into(result);
     add_context_moments(setup_.task, result);
@@ -179,10 +212,12 @@ class Merged : public PointwiseExperiment {
     return outcome;
   }
   VectorXd weights(double scale) const {
+    if (file_.heads > 0) return scale * file_.weights;
     RandomStream stream({.seed = seed_, .id = StreamId::initialisation});
     return white_ ? white_weights(shape_, scale, stream) : gaussian_weights(shape_, scale, stream);
   }
 
+  FileStart file_;
   KeyQuerySetup setup_;
   KeyQueryShape shape_;
   bool white_;
@@ -208,7 +243,8 @@ bool denies_end(const Observed& observed, const Point& point, double level) {
 }
 
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
-  if (!enough_sequences(c)) return {};
+  // What is claimed is claimed of small starts.
+  if (!enough_sequences(c) || c.has(kInitFile)) return {};
   constexpr double kMost = 0.9;
   const auto highest = observed.predicted("plateau", {{"modes", 0.0}});
   const auto lowest =

@@ -8,6 +8,7 @@
 
 #include "attica/sim/joma/descent.hpp"
 #include "attica/sim/joma/networks.hpp"
+#include "attica/studies/joma/file_start.hpp"
 #include "attica/studies/joma/model.hpp"
 
 namespace attica::joma_invariants {
@@ -52,6 +53,7 @@ class Invariants : public PointwiseExperiment {
                           .classes = static_cast<int>(c.integer("model.classes")),
                           .queries = static_cast<int>(c.integer("model.queries")),
                           .units = c.integer("model.units")};
+    bool from_file = false;
     for (const std::string& attention : c.texts("model.attention")) {
       for (const std::string& activation : c.texts("model.activation")) {
         pairs_.push_back({attention, activation});
@@ -61,8 +63,12 @@ class Invariants : public PointwiseExperiment {
                           .temperature = c.real("model.temperature"),
                           .gram = equal_overlap(sizes.tokens, c.real("model.overlap"))};
         models_.push_back(random_joma_model(sizes, law, stream));
+        RandomStream of_start({.seed = seed_, .id = StreamId::initialisation});
+        starts_.push_back(random_joma_start(models_.back(), scale_, of_start));
+        from_file = take_file_start(c, starts_.back());
+        if (attention == "linear" && !from_file) starts_.back().z.array() += logit_;
       }
-      if (attention == "linear" && scale_ == 0 && logit_ == 0) {
+      if (!from_file && attention == "linear" && scale_ == 0 && logit_ == 0) {
         warnings_ = {"linear attention rests at v = 0, z = 0: nothing will move"};
       }
     }
@@ -95,11 +101,8 @@ class Invariants : public PointwiseExperiment {
 
   Outcome run(const Replicate& replicate) const override {
     const JomaModel& model = models_[replicate.point()];
-    const bool linear = model.law().attention == JomaAttention::linear;
     const bool softmax = model.law().attention == JomaAttention::softmax;
-    RandomStream stream({.seed = seed_, .id = StreamId::initialisation});
-    JomaState start = random_joma_start(model, scale_, stream);
-    if (linear) start.z.array() += logit_;
+    const JomaState& start = starts_[replicate.point()];
     JomaDescent descent(model, start, eta_, batch_, replicate.address(StreamId::minibatch));
     Curves drift = curve("invariant_drift", pairs_[replicate.point()]);
     Curves flow = curve("flow_drift", pairs_[replicate.point()]);
@@ -145,6 +148,7 @@ class Invariants : public PointwiseExperiment {
   bool orthonormal_;
   std::vector<Pair> pairs_;
   std::vector<JomaModel> models_;
+  std::vector<JomaState> starts_;
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "attica/sim/joma/descent.hpp"
 #include "attica/sim/joma/networks.hpp"
+#include "attica/studies/joma/file_start.hpp"
 #include "attica/studies/joma/model.hpp"
 
 namespace attica::joma_overlap {
@@ -63,7 +64,8 @@ class Overlap : public PointwiseExperiment {
                   .temperature = c.real("model.temperature")};
       models_.push_back(random_joma_model(sizes, std::move(law), of_model));
       starts_.push_back(random_joma_start(models_.back(), c.real("sim.scale"), of_start));
-      if (attention == "linear") starts_.back().z.array() += c.real("sim.logit");
+      const bool from_file = take_file_start(c, starts_.back());
+      if (attention == "linear" && !from_file) starts_.back().z.array() += c.real("sim.logit");
       responses_.emplace_back([this, a] { return response(a); });
     }
   }

@@ -11,6 +11,7 @@
 
 #include "attica/sim/joma/descent.hpp"
 #include "attica/sim/joma/networks.hpp"
+#include "attica/studies/joma/file_start.hpp"
 #include "attica/studies/joma/model.hpp"
 #include "attica/theory/joma/flow.hpp"
 #include "attica/theory/joma/stationary.hpp"
@@ -69,6 +70,7 @@ class Softmax : public PointwiseExperiment {
                                           .bumps = inputs == "gaussian",
                                           .temperature = c.real("model.temperature")},
                                          seed));
+      take_file_start(c, problems_.back().start);
     }
   }
 

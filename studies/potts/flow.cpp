@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "attica/studies/potts/model.hpp"
+#include "attica/studies/start_file.hpp"
 #include "attica/studies/training_end.hpp"
 #include "attica/theory/potts/factored_flow.hpp"
 
@@ -19,13 +21,25 @@ using Eigen::Index;
 
 /// The enumerated model and where learning starts.
 struct Problem {
-  Problem(const PottsFamily& family, bool deterministic, double scale)
+  /// @param from a start from a file, null without one
+  Problem(const PottsFamily& family,
+          bool deterministic,
+          double scale,
+          const std::optional<StartFile>& from)
       : model(family.model(0)),
         excess(model, enumerate(model).states),
         growth(early_growth(excess.population(), model.colours())) {
     RandomStream stream({.seed = family.seed(), .id = StreamId::initialisation});
     start = deterministic ? wave_student(model.sites(), model.colours(), scale)
                           : random_student(model.sites(), model.colours(), scale, stream);
+    if (from) {
+      const Index sites = model.sites();
+      const Index colours = model.colours();
+      start.attention = from->matrix("A", {sites, "sites"}, {sites, "sites"});
+      start.values = from->matrix("V", {colours, "colours"}, {colours, "colours"});
+      // A site does not see itself: what the file has there takes no part.
+      start.attention.diagonal().setZero();
+    }
     orient(growth, start);
   }
 
@@ -40,7 +54,10 @@ class Flow : public PointwiseExperiment {
   explicit Flow(Configuration& c)
       : problem_([family = PottsFamily(c).enumerable(),
                   deterministic = c.text("sim.initialisation") == "deterministic",
-                  scale = c.real("sim.scale")] { return Problem(family, deterministic, scale); }),
+                  scale = c.real("sim.scale"),
+                  from = StartFile::of(c, {"A", "V"})] {
+          return Problem(family, deterministic, scale, from);
+        }),
         times_(ascending(c.reals("sim.times"))),
         eta_(c.real("sim.eta")) {
     constexpr double kMostSteps = 1e9;

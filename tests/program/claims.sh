@@ -128,7 +128,7 @@ cp layer1.csv layer2.csv
 "$program" init gauss-lambda >mine.toml
 cp mine.toml old.toml
 sed -n '/^Examples:/,/^$/s/^  \(attica .*\)/\1/p' help-{list,claims,show,init,theory,plan,slurm,gallery,map,measure,judge,bound,fit,cite,config,schema,migrate} |
-  grep -v 'runs/\|[.]npy\|losses.csv --x step' >typed
+  grep -v 'runs/\|[.]npy\|safetensors\|losses.csv --x step' >typed
 [ "$(wc -l <typed)" -ge 25 ] || fail "few examples: $(cat typed)"
 mkdir bin
 ln -s "$program" bin/attica

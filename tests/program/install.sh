@@ -22,6 +22,24 @@ done
 library/build/any-study gauss-overlaps model.rho=2 2>err && fail "the library takes rho = 2"
 grep -q "model.rho" err || fail "the library on rho = 2: $(cat err)"
 
+# By pkg-config, without CMake; --prefix moves what the description says.
+if command -v pkg-config >/dev/null; then
+  export PKG_CONFIG_PATH=$(dirname "$(find "$scratch/prefix" -name attica.pc)")
+  flags=$(pkg-config --define-variable=prefix="$scratch/prefix" --cflags --libs attica) || fail "pkg-config finds no attica"
+  cat >tiny.cpp <<'END'
+#include <cstdio>
+#include "attica/core/gauss/ensembles.hpp"
+#include "attica/theory/gauss/ridge.hpp"
+int main() {
+  const attica::GaussianRidge ridge(attica::GaussianMlm(attica::ar1_covariance(9, 0.5)));
+  std::printf("%.4f\n", ridge.average(20, 0.1).test_error);
+}
+END
+  # shellcheck disable=SC2086
+  c++ tiny.cpp -o tiny $flags || fail "the library does not link by pkg-config"
+  ./tiny | grep -Eq '^0\.[0-9]{4}$' || fail "no number by pkg-config: $(./tiny)"
+fi
+
 spiked=spiked-ridge/build/spiked-ridge
 $spiked run spiked-ridge --quiet >out || fail "the theory of the example does not agree: $(cat out)"
 # With 4 inputs the limit of many is not reached, and must not be found to be.

@@ -113,3 +113,32 @@ def test_verdict_without_a_record(folder):
     (folder / "empty.json").write_text("")
     done = call([sys.executable, "../verdict.py", "../empty.json"], folder / "make")
     assert done.returncode == 2 and "no verdict of attica" in done.stderr
+
+
+def test_files_for_other_tools(folder):
+    """--junit, --metrics and --folder: what a CI that knows no attica reads."""
+    import xml.etree.ElementTree as tree
+
+    command = ["attica", "run", "question.toml", "--folder", "results/largest", "--junit", "results.xml", "--metrics", "metrics.json",
+               "--quiet"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True,
+                          env={**os.environ, "PATH": f"{folder.parent / 'bin'}:{os.environ['PATH']}"})
+    assert done.returncode == 0, done.stderr
+    assert (folder / "results" / "largest" / "check.json").exists() and not (folder / "runs").exists()
+    suite = tree.parse(folder / "results.xml").getroot().find("testsuite")
+    record = json.loads((folder / "results" / "largest" / "check.json").read_text())
+    assert int(suite.get("tests")) == len(suite) == len(record["points"]) + len(record["claims"]) + 1
+    assert suite.get("failures") == "0" and suite.get("skipped") == "0"
+    numbers = json.loads((folder / "metrics.json").read_text())
+    assert numbers["schema"] == "attica/metrics/1" and numbers["verdict"] == "AGREE" and numbers["agree"] == record["counts"]["agree"]
+    # Another question does not go into that folder unasked.
+    make_wrong(folder)
+    environment = {**os.environ, "PATH": f"{folder.parent / 'bin'}:{os.environ['PATH']}"}
+    done = subprocess.run([*command, "--resume"], cwd=folder, capture_output=True, text=True, env=environment)
+    assert done.returncode == 2 and "--folder" in done.stderr and "--force" in done.stderr
+    done = subprocess.run([*command, "--force"], cwd=folder, capture_output=True, text=True, env=environment)
+    assert done.returncode == 1
+    suite = tree.parse(folder / "results.xml").getroot().find("testsuite")
+    failed = [case for case in suite if case.find("failure") is not None]
+    assert len(failed) == int(suite.get("failures")) >= 2 and failed[-1].get("name") == "verdict"
+    assert "theory" in failed[0].find("failure").get("message")

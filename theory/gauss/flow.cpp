@@ -11,6 +11,7 @@
 #include "attica/core/parallel.hpp"
 #include "attica/theory/gauss/flow_site.hpp"
 #include "attica/theory/gauss/lanes.hpp"
+#include "attica/theory/gauss/site_regression.hpp"
 #include "attica/theory/ridge_kappa.hpp"
 
 // The average over sites needs the contour's kernel only once: on nodes z_j that all sites share,
@@ -605,6 +606,26 @@ GaussianFlow::GaussianFlow(const GaussianMlm& problem, RidgeOrder order)
   if (offset > 0) weights_.row(0) = problem.kernel_weights().transpose();
 }
 
+GaussianFlow::GaussianFlow(const GaussianMlm& problem, RidgeOrder order, const MatrixXd& start)
+    : GaussianFlow(problem, order) {
+  targets_.resize(static_cast<std::size_t>(sites()));
+  in_parallel(targets_.size(), [&](std::size_t number) {
+    const auto i = static_cast<Index>(number);
+    const SiteRegression site = site_regression(problem, i);
+    const Eigen::VectorXd from = start.row(i).transpose()(site.inputs);
+    const ArrayXd left = (site.teacher - site.basis.transpose() * from).array();
+    targets_[number] = {site.s, site.s * left.square()};
+  });
+}
+
+double GaussianFlow::population_error(const ResidualFilter& filter) const {
+  double sum = noise_variances_.sum();
+  for (const Target& target : targets_) {
+    sum += (target.power * target.s.unaryExpr([&](double z) { return filter(z); }).square()).sum();
+  }
+  return sum / static_cast<double>(sites());
+}
+
 std::vector<FlowPoint> GaussianFlow::site(Index site,
                                           double samples,
                                           std::span<const ResidualFilter> filters) const {
@@ -616,6 +637,7 @@ std::vector<FlowPoint> GaussianFlow::site(Index site,
 std::vector<FlowPoint> GaussianFlow::average(double samples,
                                              std::span<const ResidualFilter> filters) const {
   require_samples(samples);
+  if (!targets_.empty()) return mean_of_sites(samples, filters);  // no two sites are alike
   AllSites all(*this, samples);
   std::vector<FlowPoint> result = solve_flow(all, spectrum_, filters);
   if (result.empty()) return mean_of_sites(samples, filters);
@@ -635,8 +657,10 @@ std::vector<FlowPoint> GaussianFlow::mean_of_sites(double samples,
                                                    std::span<const ResidualFilter> filters) const {
   std::vector<FlowPoint> result(filters.size());
   const double share = 1 / static_cast<double>(sites());
-  for (Index i = 0; i < sites(); ++i) {
-    const std::vector<FlowPoint> points = site(i, samples, filters);
+  std::vector<std::vector<FlowPoint>> of_sites(static_cast<std::size_t>(sites()));
+  in_parallel(of_sites.size(),
+              [&](std::size_t i) { of_sites[i] = site(static_cast<Index>(i), samples, filters); });
+  for (const std::vector<FlowPoint>& points : of_sites) {
     for (std::size_t k = 0; k < points.size(); ++k) {
       result[k].test_error += share * points[k].test_error;
       result[k].train_error += share * points[k].train_error;

@@ -64,8 +64,13 @@ struct FlowPoint {
 class GaussianFlow {
  public:
   explicit GaussianFlow(const GaussianMlm& problem, RidgeOrder order = RidgeOrder::leading);
+  /// @brief The same from a start w(0) != 0: v_k in H are the components of w* - w(0).
+  /// @param start row i is w(0) of site i, its diagonal is not looked at; @shape{L x L}
+  GaussianFlow(const GaussianMlm& problem, RidgeOrder order, const Eigen::MatrixXd& start);
 
   Eigen::Index sites() const noexcept { return weights_.cols(); }
+  /// @brief From a start: the error on infinitely many samples, averaged over sites.
+  double population_error(const ResidualFilter& filter) const;
 
   /// @brief One site for any number of filters: they share the contour's kernel.
   /// @param samples M >= 1, not necessarily an integer
@@ -85,8 +90,15 @@ class GaussianFlow {
   std::vector<FlowPoint> mean_of_sites(double samples,
                                        std::span<const ResidualFilter> filters) const;
 
-  Eigen::ArrayXd spectrum_;  // eigenvalues ℓ of Σ, ascending, the kernel as one eigenvalue 0
-  Eigen::ArrayXXd weights_;  // column i: squared i-th components of the eigenvectors
+  /// What is to be learnt from a start: s_k of C_i, and s_k v_k².
+  struct Target {
+    Eigen::ArrayXd s;
+    Eigen::ArrayXd power;
+  };
+
+  std::vector<Target> targets_;  // of every site; empty: w(0) = 0
+  Eigen::ArrayXd spectrum_;      // eigenvalues ℓ of Σ, ascending, the kernel as one eigenvalue 0
+  Eigen::ArrayXXd weights_;      // column i: squared i-th components of the eigenvectors
   Eigen::ArrayXd noise_variances_;
   GaussianRidge ridge_;
   RidgeOrder order_;

@@ -107,6 +107,7 @@ std::vector<FlowNode> flow_nodes(const FlowContour& contour, Index count) {
 
 GaussianFlow::SiteView::SiteView(const GaussianFlow& flow, Index site, double samples)
     : spectrum_(flow.spectrum_),
+      target_(flow.targets_.empty() ? nullptr : &flow.targets_[static_cast<std::size_t>(site)]),
       ridge_(flow.ridge_),
       site_(site),
       samples_(samples),
@@ -158,7 +159,11 @@ FlowResolvent GaussianFlow::SiteView::resolvent(Complex kappa) {
   FlowResolvent result;
   result.f = sum(0, 1) - wl2 / g1;
   result.df = -sum(0, 2) + (2.0 * sum(2, 3) - wl2 * g2 / g1) / g1;
-  if (determined_) {
+  if (target_ != nullptr) {
+    const Eigen::ArrayXcd r = 1.0 / (target_->s.cast<Complex>() + kappa);
+    result.h = (target_->power * r).sum();
+    result.dh = -(target_->power * r.square()).sum();
+  } else if (determined_) {
     const Complex kg = kappa * g1;
     result.h = 1.0 / kg - 1.0;
     result.dh = -wl2 / (kg * kg);
@@ -188,8 +193,14 @@ FlowFirstOrder GaussianFlow::SiteView::first_order(Complex kappa, const FlowReso
   const Eigen::Array<Complex, 1, Eigen::Dynamic> spread = wr * (rho - mean[0]).square();
   const Complex share = kappa / (kappa_g1 * kappa_g1);
   const Complex v1 = -kappa * kappa * at.dh;
-  const Complex v2 = share * spread.sum();
-  const Complex v3 = share * (spread * (1.0 - rho)).sum();
+  Complex v2 = share * spread.sum();
+  Complex v3 = share * (spread * (1.0 - rho)).sum();
+  if (target_ != nullptr) {
+    const Eigen::ArrayXcd left = kappa / (target_->s.cast<Complex>() + kappa);
+    const Eigen::ArrayXcd term = target_->power * left.square() * (1.0 - left);
+    v2 = term.sum();
+    v3 = (term * (1.0 - left)).sum();
+  }
 
   const Complex gamma = (at.f + kappa * at.df) / samples_;
   const Complex scale = 1.0 / (1.0 - gamma);  // L

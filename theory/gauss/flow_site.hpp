@@ -10,6 +10,9 @@
 ///   H' = σ² [-Σ (w/ℓ) r²/g_1 + (Σ (w/ℓ) r) g_2/g_1²],
 /// and, where the site is determined by the others (σ² = 0), H = 1/(κ g_1) - 1,
 /// H' = -Σ w ℓ r²/(κ g_1)². Nothing cancels as κ → 0. z = -κ (1 - F/M).
+///
+/// From a start w(0), H = Σ s v²/(s+κ) with the components v of w* - w(0) along the eigenvectors of
+/// C_i; with ρ = κ/(s+κ), V_1 = Σ s v² ρ², V_2 = Σ s v² ρ² (1-ρ), V_3 = Σ s v² ρ² (1-ρ)².
 
 #include <algorithm>
 #include <cmath>
@@ -108,6 +111,7 @@ class GaussianFlow::SiteView {
                                  std::vector<FlowPoint>& points);
 
   const Eigen::ArrayXd& spectrum_;
+  const Target* target_;  // null: w(0) = 0
   const GaussianRidge& ridge_;
   Eigen::Index site_;
   double samples_;

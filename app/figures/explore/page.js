@@ -66,7 +66,8 @@ async function update() {
     row.enable();
   }
   const state = changed();
-  history.replaceState(null, "", Object.keys(state).length ? "#" + encodeURIComponent(JSON.stringify(state)) : location.pathname + location.search);
+  // In a notebook's cell the page has no address of its own.
+  try { history.replaceState(null, "", Object.keys(state).length ? "#" + encodeURIComponent(JSON.stringify(state)) : location.pathname + location.search); } catch { /* goes on without */ }
   if (busy) { waiting = true; return; }
   busy = true;
   const start = performance.now(), seconds = () => (performance.now() - start) / 1000;

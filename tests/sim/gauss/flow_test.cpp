@@ -106,6 +106,20 @@ TEST_CASE("gradient_flow: ends at the minimum-norm solution", "[sim][flow]") {
   }
 }
 
+TEST_CASE("gradient_flow: from a start on the way it goes on as before", "[sim][flow]") {
+  const GaussianMlm problem(ar1_covariance(6, 0.5));
+  RandomStream stream({.seed = 3});
+  for (const Eigen::Index samples : {3, 12}) {
+    const MatrixXd data = gaussian_samples(problem.factor(), true, samples, stream);
+    MatrixXd start = gradient_flow_attention(data, 0.7);
+    start.diagonal().setConstant(5);  // takes no part
+    const TrainingErrors whole = gradient_flow(problem, data, std::vector<double>{0.7, 1, 3.7});
+    const TrainingErrors rest = gradient_flow(problem, data, std::vector<double>{0, 0.3, 3}, start);
+    CHECK((whole.test - rest.test).cwiseAbs().maxCoeff() < 1e-11);
+    CHECK((whole.train - rest.train).cwiseAbs().maxCoeff() < 1e-11);
+  }
+}
+
 TEST_CASE("gradient flow and descent: bad input is refused by name", "[sim][flow]") {
   const GaussianMlm problem(ar1_covariance(5, 0.6));
   const MatrixXd data = sine_data(7, 5);

@@ -310,6 +310,33 @@ TEST_CASE("GaussianFlow: the average's allowance is half the square of its first
   CHECK(leading.finite_size_test == 0);
 }
 
+TEST_CASE("GaussianFlow: a start at 0 is none, one at the teacher has nothing to learn",
+          "[theory][flow]") {
+  const GaussianMlm problem(ar1_covariance(9, 0.6));
+  const std::vector<ResidualFilter> filters = {flow_filter(0.5), flow_filter(8), flow_filter(200)};
+  const Eigen::MatrixXd zero = Eigen::MatrixXd::Zero(9, 9);
+  Eigen::MatrixXd teachers = zero;
+  for (Eigen::Index i = 0; i < 9; ++i) {
+    const SiteRegression site = site_regression(problem, i);
+    const Eigen::VectorXd w = site.basis * site.teacher;
+    for (std::size_t j = 0; j < site.inputs.size(); ++j)
+      teachers(i, site.inputs[j]) = w[static_cast<Eigen::Index>(j)];
+  }
+  for (const RidgeOrder order : {RidgeOrder::leading, RidgeOrder::first}) {
+    for (const double samples : {5.0, 25.0}) {
+      const auto none = GaussianFlow(problem, order).average(samples, filters);
+      const auto from_zero = GaussianFlow(problem, order, zero).average(samples, filters);
+      const auto learnt = GaussianFlow(problem, order, teachers).average(samples, filters);
+      for (std::size_t k = 0; k < filters.size(); ++k) {
+        CHECK_THAT(from_zero[k].test_error, WithinRel(none[k].test_error, 1e-8));
+        CHECK_THAT(from_zero[k].train_error, WithinRel(none[k].train_error, 1e-7));
+        CHECK_THAT(learnt[k].signal_error, WithinAbs(0, 1e-10));
+        CHECK_THAT(learnt[k].noise_error, WithinRel(none[k].noise_error, 1e-8));
+      }
+    }
+  }
+}
+
 TEST_CASE("GaussianFlow: bad input is refused by name", "[theory][flow]") {
   const GaussianFlow flow{GaussianMlm(ar1_covariance(6, 0.5))};
   CHECK_THROWS_WITH(one(flow, 6, 4, flow_filter(1)), Catch::Contains("'site'"));

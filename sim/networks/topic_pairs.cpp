@@ -1,4 +1,4 @@
-#include "attica/sim/topics/pairs.hpp"
+#include "attica/sim/networks/topic_pairs.hpp"
 
 #include <Eigen/QR>
 #include <algorithm>
