@@ -382,6 +382,8 @@ class Reader {
       return fmt::format("unknown key '{}' outside any section", name);
     }
     const std::string near = nearest(name, sections);
+    if (name == "agreement" && sections_.count("simulation") != 0)
+      return "[agreement] stands for one series: expected [agreement.SERIES], as [agreement.loss]";
     return fmt::format("unknown section [{}]; {}",
                        name,
                        near.empty()

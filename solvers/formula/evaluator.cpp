@@ -162,6 +162,8 @@ struct Evaluator::Workspace {
   bool adaptive = false;
   std::unique_ptr<gsl_integration_workspace, decltype(&gsl_integration_workspace_free)> intervals{
       nullptr, gsl_integration_workspace_free};
+  std::unique_ptr<gsl_integration_cquad_workspace, decltype(&gsl_integration_cquad_workspace_free)>
+      ends{nullptr, gsl_integration_cquad_workspace_free};
   std::unique_ptr<Workspace> inner = {};  ///< of the second name of a pair
   std::vector<double> x = {};
   std::vector<double> f = {};
@@ -848,6 +850,7 @@ double Evaluator::quadrature(const std::function<double(double)>& f,
     int code = 0;
   };
   constexpr double kAside = 1e-9;
+  gsl_integration_workspace* const room = w.intervals.get();
   const auto integrate = [&](bool absolute) {
     Found found;
     GslFunction function([&](double x) {
@@ -861,7 +864,6 @@ double Evaluator::quadrature(const std::function<double(double)>& f,
       largest = std::max(largest, std::abs(value));
       return absolute ? std::abs(value) : value;
     });
-    gsl_integration_workspace* const room = w.intervals.get();
     if (!breaks.empty()) {
       std::vector<double> points(breaks.begin(), breaks.end());
       found.code = gsl_integration_qagp(&function,
@@ -889,7 +891,49 @@ double Evaluator::quadrature(const std::function<double(double)>& f,
     function.rethrow();
     return found;
   };
-  const Found found = integrate(false);
+  // Gauss-Kronrod rules do not see a jump between an end of an interval and their outermost node,
+  // and take the interval for exact. The second evaluation is by rules of Clenshaw and Curtis,
+  // which have nodes at the ends, on the same intervals, so that the difference shows it.
+  const auto with_ends = [&](const Found& first) {
+    constexpr std::size_t kMostParts = 200, kRoom = 200;
+    constexpr double kFar = 100;
+    const std::size_t parts = room->size;
+    const double exact = std::max(10 * effort_.tolerance, 5e-14) * std::abs(first.value);
+    if (parts > kMostParts || !(exact > 0)) return first;
+    if (!w.ends) w.ends.reset(gsl_integration_cquad_workspace_alloc(kRoom));
+    if (!w.ends) check_gsl(GSL_ENOMEM, "quadrature");
+    // As QAGI: t from 0 to 1 for what lies beyond the finite end, or on both sides of 0.
+    const bool infinite = std::isinf(a) || std::isinf(b);
+    const double end = std::isfinite(a) ? a : std::isfinite(b) ? b : 0;
+    GslFunction function([&](double t) {
+      if (!infinite) return f(t);
+      if (t == 0) return kNone;  // infinitely far out
+      const double away = (1 - t) / t;
+      double value = std::isinf(b) ? f(end + away) : 0;
+      if (std::isinf(a)) value += f(end - away);
+      return value / t / t;
+    });
+    Found all;
+    for (std::size_t k = 0; k < parts; ++k) {
+      Found part;
+      part.code = gsl_integration_cquad(&function,
+                                        room->alist[k],
+                                        room->blist[k],
+                                        exact / static_cast<double>(parts),
+                                        0,
+                                        w.ends.get(),
+                                        &part.value,
+                                        &part.error,
+                                        nullptr);
+      function.rethrow();
+      if (part.code != GSL_SUCCESS || !std::isfinite(part.value)) return first;
+      all.value += part.value;
+      all.error += part.error;
+    }
+    return all.error <= kFar * exact ? all : first;
+  };
+  Found found = integrate(false);
+  if (effort_.half && std::isnan(where)) found = with_ends(found);
   if (!std::isnan(where)) fail(c, fmt::format("the formula is not finite at {}", where));
   w.largest = largest;
   const double width = std::isfinite(b - a) ? b - a : 1;
@@ -929,7 +973,25 @@ double Evaluator::integral(const Code& c) {
   if (a > b) std::swap(a, b);
   if (std::isinf(a) && std::isinf(b) && a == b) fail(c, "limits that are both infinite");
   const int f = c.parts[2];
-  return sign * quadrature([&](double u) { return at(c.slot, u, f); }, a, b, {}, workspace(c), c);
+  Workspace& w = workspace(c);
+  const double value = quadrature([&](double u) { return at(c.slot, u, f); }, a, b, {}, w, c);
+  if (w.largest == 0 && has_peaks(f)) {
+    remark(
+        fmt::format("{}: the formula is 0 wherever it was evaluated between {:.6g} and {:.6g}; "
+                    "if it has a narrow peak, give limits around it",
+                    c.text,
+                    a,
+                    b));
+  }
+  return sign * value;
+}
+
+/// Whether a formula may be 0 for most numbers and not for all: it has exp, or a comparison.
+bool Evaluator::has_peaks(int number) const {
+  const Code& c = sheet_.codes()[static_cast<std::size_t>(number)];
+  static const auto kExp = function_of_one("exp");
+  return (c.op == Op::function && c.function == kExp) || (c.op >= Op::less && c.op <= Op::choice) ||
+         std::ranges::any_of(c.parts, [&](int part) { return has_peaks(part); });
 }
 
 double Evaluator::mean(const Code& c) {
@@ -968,10 +1030,12 @@ double Evaluator::root(const Code& c) {
   double a = scalar(c.parts[0]), b = scalar(c.parts[1]);
   if (!(a < b)) fail(c, fmt::format("limits {} and {}, expected the first below the second", a, b));
   const int f = c.parts[2];
+  // Of an infinite value the sign counts: differences of it are no numbers.
+  constexpr double kHuge = 1e300;
   const auto value = [&](double y) {
     const double found = at(c.slot, y, f);
     if (std::isnan(found)) fail(c, fmt::format("the formula is not a number at {}", y));
-    return found;
+    return std::clamp(found, -kHuge, kHuge);
   };
   double low = 0, high = 0;
   if (std::isfinite(a) && std::isfinite(b)) {
@@ -1069,9 +1133,36 @@ double Evaluator::argmin(const Code& c) {
     const std::size_t left = k > 0 ? k - 1 : 0, right = k < last ? k + 1 : last;
     Found found{x[k], y[k]};
     bool refined = false;
+    constexpr double kClosest = 1e-9;
+    const auto slope_at = [&](double place) { return at(c.slot, place, c.derivative); };
+    // The minimum where the derivative changes from below zero to above; false if it does not.
+    const auto zero_between = [&](double low, double at_low, double high, double at_high) {
+      if (!(at_low < 0 && at_high > 0 && std::isfinite(at_low) && std::isfinite(at_high)))
+        return false;
+      std::uintmax_t steps = 200;
+      const double close = std::max((effort_.half ? 1 : 1e-3) * effort_.tolerance, 4e-16);
+      const auto near = [&](double p, double q) {
+        return std::abs(q - p) <= close * std::max(std::abs(p), std::abs(q)) ||
+               std::abs(q - p) < 1e-300;
+      };
+      const auto [p, q] = boost::math::tools::toms748_solve(
+          [&](double place) {
+            const double value = slope_at(place);
+            if (std::isnan(value)) fail(c, fmt::format("no derivative at {}", place));
+            return value;
+          },
+          low,
+          high,
+          at_low,
+          at_high,
+          near,
+          steps);
+      found.x = 0.5 * (p + q);
+      found.y = at(c.slot, found.x, f);
+      return true;
+    };
     if (c.derivative >= 0) {
       double low = x[left], high = x[right];
-      const auto slope_at = [&](double place) { return at(c.slot, place, c.derivative); };
       double at_low = slope_at(low), at_high = slope_at(high);
       // Halved from where the derivative is no number: beyond the range of exp, for instance.
       for (int n = 0; n < 60 && !std::isfinite(at_low) && low < x[k]; ++n) {
@@ -1082,35 +1173,16 @@ double Evaluator::argmin(const Code& c) {
         high = 0.5 * (high + x[k]);
         at_high = slope_at(high);
       }
-      if (at_low < 0 && at_high > 0 && std::isfinite(at_low) && std::isfinite(at_high)) {
-        std::uintmax_t steps = 200;
-        const double close = std::max((effort_.half ? 1 : 1e-3) * effort_.tolerance, 4e-16);
-        const auto near = [&](double p, double q) {
-          return std::abs(q - p) <= close * std::max(std::abs(p), std::abs(q)) ||
-                 std::abs(q - p) < 1e-300;
-        };
-        const auto [p, q] = boost::math::tools::toms748_solve(
-            [&](double place) {
-              const double value = slope_at(place);
-              if (std::isnan(value)) fail(c, fmt::format("no derivative at {}", place));
-              return value;
-            },
-            low,
-            high,
-            at_low,
-            at_high,
-            near,
-            steps);
-        found.x = 0.5 * (p + q);
-        found.y = at(c.slot, found.x, f);
-        refined = true;
-      }
+      refined = zero_between(low, at_low, high, at_high);
     }
     if (!refined && (k == 0 || k == last)) {
       if ((k == 0 && std::isinf(a)) || (k == last && std::isinf(b))) continue;
       refined = true;  // an end of the range
     }
     if (!refined) {
+      // Values fix a minimum to the square root of rounding only; how much, the second evaluation
+      // shows, which is less exact.
+      constexpr int kHalf = 20;
       std::uintmax_t steps = 200;
       const auto [place, value] = boost::math::tools::brent_find_minima(
           [&](double p) {
@@ -1119,9 +1191,16 @@ double Evaluator::argmin(const Code& c) {
           },
           x[left],
           x[right],
-          std::numeric_limits<double>::digits,
+          effort_.half ? kHalf : std::numeric_limits<double>::digits,
           steps);
       if (value <= found.y) found = {place, value};
+      // A narrow minimum, at whose sides the formula is flat: the derivative's zero next to it.
+      const double width = x[right] - x[left];
+      for (double side = kClosest * width; c.derivative >= 0 && side < width; side *= 10) {
+        const double low = std::max(found.x - side, x[left]);
+        const double high = std::min(found.x + side, x[right]);
+        if (zero_between(low, slope_at(low), high, slope_at(high))) break;
+      }
     }
     minima.push_back(found);
   }

@@ -97,6 +97,7 @@ class Evaluator {
   std::optional<Average> trapezoid(const Code& c, Workspace& w, bool& cut);
   double normal_pair(const Code& c);
   double integral(const Code& c);
+  bool has_peaks(int code) const;
   double mean(const Code& c);
   double sum(const Code& c);
   double root(const Code& c);

@@ -127,6 +127,8 @@ void Sheet::define(ListText list) {
 }
 
 int Sheet::add(Code code) {
+  constexpr std::size_t kFew = 32;  // of most theories
+  if (codes_.empty()) codes_.reserve(kFew);
   if (codes_.size() >= kMostCodes)
     throw Error(ErrorKind::input, "formulas are too long together: at most 200000 operations");
   codes_.push_back(std::move(code));
@@ -499,9 +501,11 @@ int Sheet::add_to(Program& program, int number) {
     case Op::negative:
       made.what = Do::negative;
       break;
-    case Op::function:
-      made.what = c.function == function_of_one("sqrt") ? Do::root : Do::function;
+    case Op::function: {
+      static const auto kSqrt = function_of_one("sqrt");
+      made.what = c.function == kSqrt ? Do::root : Do::function;
       break;
+    }
     case Op::power: {
       static constexpr std::array kSmall = {
           Do::square, Do::cube, Do::fourth, Do::root, Do::inverse_root, Do::inverse};
@@ -522,21 +526,14 @@ int Sheet::add_to(Program& program, int number) {
       return add_to(program, Instruction{.what = Do::divide, .a = all, .b = count});
     }
     default: {
-      static const std::map<Op, Do> kOthers = {{Op::add, Do::add},
-                                               {Op::subtract, Do::subtract},
-                                               {Op::multiply, Do::multiply},
-                                               {Op::divide, Do::divide},
-                                               {Op::less, Do::less},
-                                               {Op::less_equal, Do::less_equal},
-                                               {Op::greater, Do::greater},
-                                               {Op::greater_equal, Do::greater_equal},
-                                               {Op::equal, Do::equal},
-                                               {Op::different, Do::different},
-                                               {Op::both, Do::both},
-                                               {Op::either, Do::either},
-                                               {Op::choice, Do::choice},
-                                               {Op::atan2, Do::atan2}};
-      made.what = kOthers.at(c.op);
+      // As they follow each other in both.
+      const auto from = [&](Op op, Do what) {
+        return static_cast<Do>(static_cast<int>(what) + static_cast<int>(c.op) -
+                               static_cast<int>(op));
+      };
+      made.what = c.op <= Op::divide   ? from(Op::add, Do::add)
+                  : c.op <= Op::choice ? from(Op::less, Do::less)
+                                       : Do::atan2;
     }
   }
   if (made.what == Do::root) made.function = nullptr;
@@ -569,7 +566,7 @@ Group Sheet::compile(const std::vector<Text>& texts, const std::string& index, s
     } else {
       group.others.push_back(number);
     }
-    group.where.push_back(fmt::format("{} = '{}'", text.where, text.formula));
+    group.where.push_back(text.where + " = '" + text.formula + "'");
     definitions.insert(c.definitions.begin(), c.definitions.end());
   }
   for (const int number : order_) {

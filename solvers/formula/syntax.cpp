@@ -222,18 +222,40 @@ class Reader {
     return node(Kind::choice, "?", std::move(parts), at);
   }
 
-  /// Operators of two formulas that bind from left to right, the loosest first.
+  /// An operator of two formulas that binds from left to right; the loosest have precedence 0.
+  struct Infix {
+    std::string_view symbol;  ///< empty: there is none here
+    std::size_t precedence = 0;
+  };
+  Infix infix() {
+    static constexpr std::array<Infix, 12> kOperators = {{{"||", 0},
+                                                          {"&&", 1},
+                                                          {"<=", 2},
+                                                          {">=", 2},
+                                                          {"!=", 2},
+                                                          {"==", 2},
+                                                          {"<", 2},
+                                                          {">", 2},
+                                                          {"+", 3},
+                                                          {"-", 3},
+                                                          {"*", 4},
+                                                          {"/", 4}}};
+    skip();
+    const std::string_view rest = std::string_view(text_).substr(at_);
+    for (const Infix& one : kOperators) {
+      if (rest.starts_with(one.symbol)) return one;
+    }
+    return {};
+  }
+
+  /// Formulas with operators of at least this precedence between them.
   Syntax chain(std::size_t precedence) {
-    static const std::vector<std::vector<std::string>> kOperators = {
-        {"||"}, {"&&"}, {"<=", ">=", "!=", "==", "<", ">"}, {"+", "-"}, {"*", "/"}};
-    if (precedence == kOperators.size()) return signed_power();
-    Syntax left = chain(precedence + 1);
+    Syntax left = signed_power();
     while (true) {
-      const auto& here = kOperators[precedence];
-      const auto symbol =
-          std::find_if(here.begin(), here.end(), [&](const std::string& s) { return take(s); });
-      if (symbol == here.end()) return left;
-      left = operation(*symbol, std::move(left), chain(precedence + 1));
+      const Infix here = infix();
+      if (here.symbol.empty() || here.precedence < precedence) return left;
+      at_ += here.symbol.size();
+      left = operation(std::string(here.symbol), std::move(left), chain(here.precedence + 1));
     }
   }
 

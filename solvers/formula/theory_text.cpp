@@ -31,8 +31,10 @@ constexpr double kCoarser = 100;  // the second flow, whose difference is the er
 constexpr double kSmall = 1e-3;   // absolute tolerance in units of the relative one
 constexpr double kFloor = 50;  // least error of a flow, in units of the tolerance: two paths cross
 constexpr double kFewestSteps = 16, kFewestCoarser = 13;  // of a flow: no longer pulse goes unseen
-constexpr double kNoDigit = 0.5;    // error beside the largest value so far: none is left
-constexpr double kOfStates = 1e-3;  // and beside the states: a series that is zero has rounding
+constexpr double kNoDigit = 0.1;     // error beside the largest value so far: none is left
+constexpr double kOfStates = 1e-3;   // and beside the states: a series that is zero has rounding
+constexpr double kFound = 1e-3;      // and where there was none before: two paths cross by chance
+constexpr double kUncertain = 1e-3;  // error of a state beside it: beyond, formulas may bend
 constexpr std::size_t kMostStates = 100'000;
 constexpr std::size_t kMostStiff = 500;
 constexpr std::int64_t kMostSteps = 1'000'000;
@@ -326,6 +328,10 @@ struct TextTheory::Compiled {
   /// The series with fine and half effort, where the numbers and states were set.
   TextPoint values(Evaluator& fine, Evaluator* half) const {
     TextPoint point;
+    add_values(fine, half, point);
+    return point;
+  }
+  void add_values(Evaluator& fine, Evaluator* half, TextPoint& point) const {
     point.values.reserve(series.size());
     for (const Group& one : series) {
       TextValue value;
@@ -344,7 +350,40 @@ struct TextTheory::Compiled {
       if (!value.reason.empty()) value.numerical_error = 0;
       point.values.push_back(std::move(value));
     }
-    return point;
+  }
+
+  /// Of states with few certain digits: how far the series move if the states lie on the other side
+  /// of the error. Beyond zero, where a formula may end, the state is zero.
+  void add_bends(Evaluator& e, const VectorXd& x, const VectorXd& off, TextPoint& point) const {
+    for (std::size_t s = 0; s < series.size(); ++s) {
+      TextValue& v = point.values[s];
+      if (!v.reason.empty()) continue;
+      double other = kNoValue;
+      VectorXd moved = x + off;
+      for (const bool last : {false, true}) {
+        try {
+          set_states(e, moved);
+          other = e.value(series[s]);
+        } catch (const Error&) {
+        }
+        if (last || std::isfinite(other)) break;
+        for (Eigen::Index i = 0; i < moved.size(); ++i) {
+          if (moved[i] * x[i] < 0) moved[i] = 0;
+        }
+      }
+      v.numerical_error = std::max(v.numerical_error, std::abs(other - v.value));
+      if (std::isfinite(other)) continue;
+      Eigen::Index worst = 0;
+      (off.array().abs() - kUncertain * x.array().abs()).maxCoeff(&worst);
+      v = {kNoValue,
+           0,
+           fmt::format("no digit is certain: {} is {:.2g} with an error of {:.2g}, within which {} "
+                       "is not finite",
+                       state_names[static_cast<std::size_t>(worst)],
+                       x[worst],
+                       std::abs(off[worst]),
+                       series[s].where[0])};
+    }
   }
 };
 
@@ -377,9 +416,25 @@ struct Trajectory {
   MatrixXd states;  ///< a column a time, as far as they were reached
   Eigen::Index reached = 0;
   std::string reason;  ///< why the later ones are missing
+  VectorXd units;      ///< of the states, for tolerances; empty: all are 1
 };
 
-/// x + a + b + ... for n states by the equations of a flow.
+/// Units of states that begin small but not at zero, powers of 2: in units of 1, the absolute
+/// tolerance would be larger than they are. Empty: all are 1.
+VectorXd units_of(const VectorXd& start) {
+  constexpr double kLeast = 1e-290;
+  VectorXd units;
+  for (Eigen::Index k = 0; k < start.size(); ++k) {
+    const double size = std::abs(start[k]);
+    if (size == 0 || size >= kSmall) continue;
+    if (units.size() == 0) units = VectorXd::Ones(start.size());
+    units[k] = std::exp2(std::floor(std::log2(std::max(size, kLeast) / kSmall)));
+  }
+  return units;
+}
+
+/// The flow at times. Its states, and what `why` names, are those of the equations; the steps see
+/// them in units_of(start).
 template <class Compiled>
 Trajectory integrate(const Compiled& c,
                      Evaluator& e,
@@ -389,11 +444,21 @@ Trajectory integrate(const Compiled& c,
                      double fewest_steps) {
   Trajectory path;
   std::string why;
-  const auto rhs = [&](double t, const VectorXd& x, VectorXd& dxdt) {
+  const VectorXd units = units_of(start);
+  const bool unit = units.size() == 0;
+  const auto set = [&](double t, const VectorXd& x) {
     e[c.scalar_slots[c.time]] = t;
-    c.set_states(e, x);
+    if (unit) {
+      c.set_states(e, x);
+    } else {
+      c.set_states(e, x.cwiseProduct(units));
+    }
+  };
+  const auto rhs = [&](double t, const VectorXd& x, VectorXd& dxdt) {
+    set(t, x);
     try {
       c.evaluate(e, c.next_one, c.next_each, {dxdt.data(), static_cast<std::size_t>(dxdt.size())});
+      if (!unit) dxdt.array() /= units.array();
       double zero = 0;  // 0 * inf and 0 * NaN are NaN
       for (Eigen::Index k = 0; k < dxdt.size(); ++k) zero += 0.0 * dxdt[k];
       if (zero != 0.0 && x.allFinite()) {
@@ -408,9 +473,10 @@ Trajectory integrate(const Compiled& c,
       dxdt.setConstant(std::numeric_limits<double>::quiet_NaN());
     }
   };
+  const VectorXd begin = unit ? start : VectorXd(start.cwiseQuotient(units));
   {
     VectorXd first = VectorXd::Zero(start.size());
-    rhs(times.front(), start, first);
+    rhs(times.front(), begin, first);
     if (!first.allFinite()) {
       path.reason = fmt::format("{} at the start ({})", why, c.shown(e));
       return path;
@@ -446,14 +512,15 @@ Trajectory integrate(const Compiled& c,
   }
   if (c.event) {
     options.event = [&](double t, const VectorXd& x) {
-      e[c.scalar_slots[c.time]] = t;
-      c.set_states(e, x);
+      set(t, x);
       return e.value(*c.event);
     };
   }
-  OdeResult result = c.text.stiff ? solve_ode(rhs, start, times, options)
-                                  : solve_ode_order8(rhs, start, times, options);
+  OdeResult result = c.text.stiff ? solve_ode(rhs, begin, times, options)
+                                  : solve_ode_order8(rhs, begin, times, options);
   path.states = std::move(result.states);
+  if (!unit) path.states = units.asDiagonal() * path.states;
+  path.units = units;
   path.reached = path.states.cols();
   if (result.status == OdeStatus::event) {
     path.reason = fmt::format("the event ends the flow at {} = {:.6g}", c.text.time, result.time);
@@ -473,6 +540,67 @@ Trajectory integrate(const Compiled& c,
   }
   return path;
 }
+
+/// Adds times between the first and the last one, at which a path that loses its digits is seen.
+void add_checks(std::vector<double>& times, std::vector<bool>& seen, bool whole, int checks) {
+  std::vector<double> all;
+  std::vector<bool> all_seen;
+  all.reserve(times.size() + static_cast<std::size_t>(checks));
+  all_seen.reserve(times.size() + static_cast<std::size_t>(checks));
+  const double last = times.back();
+  std::size_t next = 0;
+  for (int k = 0; k <= checks; ++k) {
+    double check = k < checks ? last * k / checks : last;
+    if (whole) check = std::floor(check);
+    for (; next < times.size() && times[next] <= check; ++next) {
+      all.push_back(times[next]);
+      all_seen.push_back(seen[next]);
+    }
+    if (all.back() < check) {
+      all.push_back(check);
+      all_seen.push_back(true);
+    } else if (k < checks) {
+      all_seen.back() = true;
+    }
+  }
+  times = std::move(all);
+  seen = std::move(all_seen);
+}
+
+/// How many digits two paths of the same flow share, from the start on.
+class Digits {
+ public:
+  Digits(const Trajectory& first, const Trajectory& second, const std::vector<bool>& seen)
+      : first_(first), second_(second), seen_(seen) {}
+
+  /// Whether the states have lost all digits at a time up to this one: what agrees later may do so
+  /// by chance.
+  bool lost(Eigen::Index at) {
+    for (; at_ <= at; ++at_) {
+      if (!seen_[static_cast<std::size_t>(at_)]) continue;
+      const auto x = first_.states.col(at_), y = second_.states.col(at_);
+      if (at_ == 0) largest_ = x.cwiseAbs();
+      double all = 0;
+      for (Eigen::Index i = 0; i < x.size(); ++i) {
+        largest_[i] = std::max(largest_[i], std::abs(x[i]));
+        all = std::max(all, largest_[i]);
+      }
+      for (Eigen::Index i = 0; i < x.size(); ++i) {
+        const double off = std::abs(x[i] - y[i]);
+        lost_ = lost_ || (off > kNoDigit * largest_[i] && off > kOfStates * all);
+      }
+    }
+    return lost_;
+  }
+
+ private:
+  const Trajectory& first_;
+  const Trajectory& second_;
+  const std::vector<bool>& seen_;
+  VectorXd largest_;
+  Eigen::Index at_ = 0;
+  bool lost_ = false;
+};
 
 template <class Compiled>
 Trajectory iterate(const Compiled& c,
@@ -714,6 +842,8 @@ class Solver {
   /// leaves.
   void iterate(Solution& s) {
     constexpr std::size_t kMostIterations = 5000;
+    const VectorXd start = s.u;
+    constexpr std::size_t kOften = 64;
     constexpr double kNear = 0.1, kDone = 1e-13, kLeast = 1.0 / 64;
     double damping = 1, before = std::numeric_limits<double>::infinity();
     VectorXd last;
@@ -765,6 +895,7 @@ class Solver {
         }
         newton_from = s.iterations + 10;
       }
+      if (s.iterations % kOften == 0 && shrinks_to_zero(s, start)) return;
       if (last.size() > 0 && now >= before && last.dot(r) < 0)
         damping = std::max(damping / 2, kLeast);
       last = r;
@@ -780,6 +911,36 @@ class Solver {
                            s.iterations,
                            before,
                            shown(s.u));
+  }
+
+  /// Iterates that fall to zero do so forever, by the same factor or more and more slowly, and
+  /// never converge beside their own size. Zero is taken if it is a solution, stable, the start is
+  /// far behind, and all unknowns fall on the whole way to it.
+  bool shrinks_to_zero(Solution& s, const VectorXd& start) const {
+    constexpr double kBehind = 0.05, kFine = 0.9, kRounding = 1e-15;
+    constexpr int kFineSteps = 20, kSteps = 80;
+    if (!(s.u.array().abs() <= kBehind * start.array().abs()).all()) return false;
+    VectorXd u = VectorXd::Zero(s.u.size());
+    if (!inside(u)) return false;
+    const VectorXd rest = residual(u, e_);
+    if (!rest.allFinite() || rest.cwiseAbs().maxCoeff() > 0) return false;
+    MatrixXd j = jacobian(u);
+    double radius = 0;
+    if (!j.allFinite() || growth(j, radius) > 1 + kGrowth) return false;
+    u = s.u;
+    for (int step = 0; step < kSteps; ++step, u *= step < kFineSteps ? kFine : 0.5) {
+      if (!inside(u)) return false;
+      const VectorXd r = residual(u, e_);
+      for (Eigen::Index k = 0; k < u.size(); ++k) {
+        // Close to zero, what it falls by may be below rounding.
+        const double change = r[k] / u[k];
+        if (!(step < kFineSteps ? change < 0 : change <= kRounding)) return false;
+      }
+    }
+    s.u.setZero();
+    s.rest = rest;
+    s.jacobian = std::move(j);
+    return true;
   }
 
   /// Powell's hybrid method (GSL).
@@ -915,7 +1076,7 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
                                 std::size_t given) const {
   const Compiled& c = *compiled_;
   const std::size_t n = c.series_names.size();
-  std::vector<std::vector<TextPoint>> all(places.size());
+  std::vector<TextPoints> all(places.size());
   Effort less = c.effort;
   less.half = true;
   Evaluator fine(c.sheet, c.effort), half(c.sheet, less);
@@ -926,7 +1087,7 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
           c.set(*e, places[k]);
           e->prepare();
         }
-        all[k] = {c.values(fine, c.exact ? nullptr : &half)};
+        c.add_values(fine, c.exact ? nullptr : &half, all[k].emplace_back());
       } catch (const Error& error) {
         all[k] = {nothing(n, error.what())};
       }
@@ -938,6 +1099,7 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
     const bool map = c.text.kind == TheoryText::Kind::map;
     for (const auto& [others, members] : by_others(places, c.time)) {
       std::vector<double> times{0};
+      std::vector<bool> seen{true};  // whether the digits there count: at given places
       for (const std::size_t k : members) {
         const double t = places[k][c.time];
         constexpr double kMostIterations = 1e7;
@@ -952,8 +1114,12 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
           all[k] = {nothing(n, wrong)};
         } else if (t > times.back()) {
           times.push_back(t);
+          seen.push_back(k < given);
+        } else if (k < given) {
+          seen.back() = true;
         }
       }
+      add_checks(times, seen, map, map ? 64 : c.text.stiff ? 0 : 8);
       try {
         VectorXd start(static_cast<Eigen::Index>(c.states));
         std::array<Trajectory, 2> paths;
@@ -980,7 +1146,8 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
                               (e == &half ? kCoarser : 1) * c.effort.flow_tolerance,
                               e == &half ? kFewestCoarser : kFewestSteps);
         }
-        std::vector<double> largest;  // of each series, so far
+        std::vector<double> largest(n, 0.0);  // of each series, so far
+        Digits digits(paths[0], paths[1], seen);
         for (const std::size_t k : members) {
           if (!all[k].empty()) continue;
           const double t = places[k][c.time];
@@ -995,17 +1162,41 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
             e[c.scalar_slots[c.time]] = t;
             c.set_states(e, paths[p].states.col(at).data(), paths[p].states.rows());
           }
-          all[k].push_back(c.values(fine, &half));
-          largest.resize(n, 0.0);
+          c.add_values(fine, &half, all[k].emplace_back());
+          const auto state = paths[0].states.col(at), other = paths[1].states.col(at);
+          const bool lost = digits.lost(at);
+          // A state below the absolute tolerance has no more digits than it where two paths agree.
+          const double least = map ? 0 : c.effort.flow_tolerance * kSmall;
+          const auto known_to = [&](Eigen::Index i) {
+            const double unit = paths[0].units.size() > 0 ? paths[0].units[i] : 1;
+            return state[i] != 0 ? least * unit : 0;
+          };
+          bool uncertain = false, same = true;
+          for (Eigen::Index i = 0; i < state.size(); ++i) {
+            const double off = std::abs(state[i] - other[i]);
+            uncertain = uncertain || std::max(off, known_to(i)) > kUncertain * std::abs(state[i]);
+            same = same && off == 0;
+          }
+          if (uncertain) {
+            VectorXd off = state - other;
+            for (Eigen::Index i = 0; i < off.size(); ++i) {
+              if (std::abs(off[i]) < known_to(i)) off[i] = -std::copysign(known_to(i), state[i]);
+            }
+            c.add_bends(half, state, off, all[k].back());
+            c.set_states(half, other.data(), other.size());
+          }
+          // Two paths by the same steps, as of states far below the tolerance.
+          same = same && !map && state != paths[0].states.col(0);
           for (std::size_t s = 0; s < n; ++s) {
             TextValue& v = all[k].back().values[s];
             if (!v.reason.empty()) continue;
-            if (!map && v.numerical_error > 0)
+            if (!map && (v.numerical_error > 0 || same))
               v.numerical_error =
                   std::max(v.numerical_error, kFloor * c.effort.flow_tolerance * std::abs(v.value));
-            const double scale = std::max(paths[0].states.col(0).cwiseAbs().maxCoeff(),
-                                          paths[0].states.col(at).cwiseAbs().maxCoeff());
-            if (v.numerical_error > kNoDigit * std::max(std::abs(v.value), largest[s]) &&
+            const double scale =
+                std::max(paths[0].states.col(0).cwiseAbs().maxCoeff(), state.cwiseAbs().maxCoeff());
+            const double none = lost ? kFound : kNoDigit;
+            if (v.numerical_error > none * std::max(std::abs(v.value), largest[s]) &&
                 v.numerical_error > kOfStates * scale) {
               const std::string two =
                   fmt::format("{:.3g} and {:.3g}", v.value, half.value(c.series[s]));

@@ -4,6 +4,7 @@
 /// (flow), recursions (map) or self-consistent equations (solve), compiled once and evaluated with
 /// an error of their own.
 
+#include <boost/container/small_vector.hpp>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -58,18 +59,21 @@ struct TextValue {
 
 /// What the theory says at one place.
 struct TextPoint {
-  std::size_t branch = 0;         ///< number of the solution, from 1; 0: there is one
-  std::vector<TextValue> values;  ///< by series
+  std::size_t branch = 0;  ///< number of the solution, from 1; 0: there is one
+  boost::container::small_vector<TextValue, 1> values;  ///< by series
   // Of solve:
   double residual = 0;  ///< largest difference of the two sides, relative
   std::size_t iterations = 0;
   double radius = 0;  ///< largest |eigenvalue| of the map at the solution (fixed)
 };
 
+/// One, or one a branch.
+using TextPoints = boost::container::small_vector<TextPoint, 1>;
+
 /// What a theory says at places.
 struct TextResult {
-  std::vector<std::vector<TextPoint>> points;  ///< of every place: one, or one a branch
-  std::vector<std::string> remarks;            ///< things to be told, each once
+  std::vector<TextPoints> points;    ///< of every place
+  std::vector<std::string> remarks;  ///< things to be told, each once
 };
 
 /// @brief A theory in text, compiled. Immutable: used by many threads at once.

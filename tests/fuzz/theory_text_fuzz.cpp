@@ -1,6 +1,6 @@
 // Any bytes are the lines of a theory in text: kind, then "key name = formula" a line. It is
 // refused by an Error of kind input, or has values that are finite or have a reason, within bounds
-// of work; a quarter of them has the same values twice.
+// of work; some of them are evaluated twice, to the same values.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -63,16 +63,19 @@ bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     const TheoryText text = read({reinterpret_cast<const char*>(data), size});
-    for (const std::string& name : needed_names(text)) {
-      if (name.empty()) std::abort();
+    if (size % 4 == 1) {
+      for (const std::string& name : needed_names(text)) {
+        if (name.empty()) std::abort();
+      }
     }
     // Little work for most of them, so that there are many; some may do more.
-    const Effort little{.evaluations = size % 8 == 0 ? 4'000U : 400U};
+    const Effort little{.evaluations = size % 64 == 0 ? 4'000U : size % 8 == 0 ? 400U : 60U};
     const TextTheory theory(text, {"t", "x"}, little);
-    std::vector<std::vector<double>> places = {{2, 0.5}, {3, -1}};
+    std::vector<std::vector<double>> places = {{2, 0.5}};
+    if (size % 4 != 3) places.push_back({3, -1});
     if (size % 8 < 2) places.push_back({0, 0.5});
-    const TextResult first = theory.evaluate(places, 2);
-    const TextResult second = size % 4 == 0 ? theory.evaluate(places, 2) : first;
+    const TextResult first = theory.evaluate(places, places.size() - (size % 4 == 2 ? 1 : 0));
+    const TextResult second = size % 8 == 4 ? theory.evaluate(places, places.size()) : first;
     if (first.points.size() != places.size()) std::abort();
     for (std::size_t k = 0; k < places.size(); ++k) {
       if (first.points[k].empty() || first.points[k].size() != second.points[k].size())

@@ -373,4 +373,58 @@ TEST_CASE("formula: instructions, one number at a time and many at once have the
   }
 }
 
+TEST_CASE("formula: the stated error is a bound where quadrature errs", "[solvers][formula]") {
+  Effort half;
+  half.half = true;
+  for (const auto& [text, exact] : std::vector<std::pair<std::string, double>>{
+           {"integral(u, 0, 1, u > 0.123456)", 0.876544},
+           {"integral(u, 0, 1, u > 0.7 && u < 0.72)", 0.02},
+           {"integral(u, 0, inf, u > 1.23 ? exp(-u) : 0)", std::exp(-1.23)},
+           {"integral(u, -inf, inf, abs(u - 0.3) < 1 ? exp(-u^2) : 0)",
+            0.5 * std::sqrt(std::numbers::pi) * (std::erf(1.3) + std::erf(0.7))},
+           {"integral(u, 0, 2, 1/sqrt(abs(u - 1)))", 4},
+           {"integral(u, 0, 1, u^(-0.9))", 10},
+           {"normal(z, z > 3.7)", 0.5 * std::erfc(3.7 / std::numbers::sqrt2)},
+           {"normal(z, w, 0.5, (z > 0)*(w > 0))", 1.0 / 3},
+           {"argmin(y, -1, 1, -exp(-(y - 0.123)^2*1e6))", 0.123},
+           {"argmin(y, -1, 1, (y - 0.3)^2 + 0*floor(y))", 0.3}}) {
+    INFO(text);
+    const double fine = value(text), coarse = value(text, 0.7, half);
+    CHECK(std::abs(fine - exact) <= 1.01 * std::abs(fine - coarse) + 1e-13 * std::abs(exact));
+    CHECK(std::abs(fine - coarse) < 1e-5 * std::abs(exact));
+  }
+}
+
+TEST_CASE("formula: a pole inside is no root, infinite ends are none either",
+          "[solvers][formula]") {
+  CHECK_THROWS_WITH(value("root(y, 0, 2, 1/(y - 1))"), Contains("it jumps over zero at"));
+  CHECK_THROWS_WITH(value("root(y, 1, 2, tan(y))"), Contains("it jumps over zero at 1.57"));
+  CHECK(value("root(y, 0, 1, log(y) + 2)") == Approx(std::exp(-2)).epsilon(1e-12));
+  CHECK(value("root(y, 0, 1, 1/y - 1/(1 - y) + x)") > 0.5);
+}
+
+TEST_CASE("formula: an integral that is zero wherever it was looked at is told",
+          "[solvers][formula]") {
+  const auto remarks = [](const std::string& text) {
+    Sheet sheet;
+    const int slot = sheet.scalar("x");
+    const Group group = sheet.compile({{"formula", text}});
+    Evaluator e(sheet, {});
+    e[slot] = 0;
+    e.prepare();
+    e.value(group);
+    return e.remarks();
+  };
+  for (const std::string text : {"integral(u, -inf, inf, exp(-(u - 1000)^2)) + x",
+                                 "integral(u, 0, inf, exp(-(u - 50)^2*1e4)) + x",
+                                 "integral(u, 0, 1, u > 0.999) + x",
+                                 "integral(u, 0, 1000, exp(-(u - 123.4)^2*1e6)) + x"}) {
+    INFO(text);
+    REQUIRE(remarks(text).size() == 1);
+    CHECK_THAT(remarks(text)[0], Contains("give limits around it"));
+  }
+  CHECK(remarks("integral(u, 0, 1, x*u)").empty());
+  CHECK(remarks("integral(u, 0, inf, exp(-u)) + x").empty());
+}
+
 }  // namespace formula_test
