@@ -8,8 +8,10 @@ import tempfile
 from pathlib import Path
 from typing import Any, Mapping, Optional
 
+import numpy as np
+
 from . import values
-from .configuration import Keys
+from .configuration import Keys, toml
 from .errors import Error, checked_keywords
 from .program import call
 from .runs import Run
@@ -66,8 +68,12 @@ def explore(
         keys = Keys(target, ["grid", "preset", "height"])
         for _, assignment in keys.assignments(keywords):
             arguments += ["--set", assignment]
-        for _, assignment in keys.assignments(grid or {}):
-            arguments += ["--grid", assignment]
+        for name, computed in (grid or {}).items():
+            one = np.ravel(next(iter(computed.values())) if isinstance(computed, Mapping) else computed)
+            if one.size == 0:
+                raise Error(f"grid: no values of '{name}'")
+            key = keys.assignments({name: one[0].item()})[0][1].partition("=")[0].strip()
+            arguments += ["--grid", f"{key}={toml(computed)}"]
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "explore.html"
         end = call([*arguments, "--export", str(page), "--quiet"])

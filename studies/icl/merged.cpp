@@ -27,7 +27,7 @@ FileStart file_start(Configuration& c) {
   if (!file) return {};
   if (c.given("model.init")) {
     throw invalid_parameter(
-        "model.init", c.text("model.init"), "no such key beside model.init_file");
+        "model.init", c.text("model.init"), "no such key together with model.init_file");
   }
   const auto inputs = c.integer("model.dimension");
   const Eigen::Index wanted = c.has("model.heads") ? c.integer("model.heads") : 0;

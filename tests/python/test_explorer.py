@@ -23,7 +23,7 @@ def test_a_theory_in_a_cell(tmp_path):
 
 
 def test_refusals_are_sentences():
-    with pytest.raises(attica.Error, match="model.rho"):
+    with pytest.raises(attica.Error, match="rho"):
         attica.explore("gauss-double-descent", grid={"rho": [2.0]})
     with pytest.raises(attica.Error, match="height"):
         attica.explore("gauss-double-descent", height=3)
