@@ -195,8 +195,10 @@ class RowReader {
             "missing column {}; the columns are {}{}", what, fmt::join(columns_.full, ", "), hint));
   }
 
-  /// The option that gives a column its meaning.
-  static std::string how_to_name(const std::string& name, const std::string& other) {
+  /// The option that gives a column its meaning; a theory's values have none, since --value names
+  /// those of the simulation.
+  std::string how_to_name(const std::string& name, const std::string& other) const {
+    if (format_.kind == TableKind::theory && name == "value") return "Call it 'value'";
     for (const auto& [column, option] : {std::pair("x", "--x"),
                                          std::pair("value", "--value"),
                                          std::pair("mean", "--value"),

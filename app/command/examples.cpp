@@ -145,11 +145,12 @@ std::string with_page(const std::string& message, std::string_view verb) {
   if (names("docs/")) return message;
   std::string_view page = verb.empty() ? "docs/guide.md#a-first-run" : help_of(verb).page;
   if (names("unknown study")) page = "docs/guide.md#choose-a-study";
-  // Mistakes in configurations say where they are.
+  // Mistakes in files say where they are.
   if (names(": error: ") && verb != "figure" && verb != "plot") {
     page = names("[theory") || names("[simulation") || names("[[claim") || names("'expression'")
                ? "docs/own.md#a-configuration"
-               : "docs/guide.md#change-parameters";
+           : names(".toml:") ? "docs/guide.md#change-parameters"
+                             : "docs/own.md#files-that-are-read";
   }
   return fmt::format("{} ({})", message, page);
 }

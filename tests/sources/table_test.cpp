@@ -93,6 +93,7 @@ TEST_CASE("read_table: series, allowances, words, empty coordinates, a named x",
 
 TEST_CASE("read_table: mistakes are named by line and column", "[studies][own]") {
   CHECK_THAT(refusal("x,valeu\n1,2\n"), Contains("t.csv:1:3: error: missing column 'value'"));
+  CHECK_THAT(refusal("x,valeu\n1,2\n"), Contains("did you mean 'valeu'? Call it 'value'"));
   CHECK_THAT(refusal("y,value\n1,2\n"), Contains("missing column 'x'"));
   CHECK_THAT(refusal("x,value\n1,abc\n"), Contains("t.csv:2:3: error: value = 'abc'"));
   CHECK_THAT(refusal("x,value\n1,2,3\n"), Contains("t.csv:2:5: error: 3 fields, expected 2"));
