@@ -42,8 +42,8 @@ run 2 judge theory.csv
 says err "attica: error: \`judge\` needs SIMULATIONcsv, as in \`attica judge"
 run 2 plot "$whole" --style nature
 says err "attica: error: parameter '--style' = nature: expected one of aps, neurips, icml, jmlr, slides"
-run 2 completion fish
-says err "expected one of bash, zsh"
+run 2 completion tcsh
+says err "expected one of bash, zsh, fish"
 run 2 run gauss-lambda --margin
 says err "\`--margin\` needs a value; see \`attica run --help\`"
 run 2 show
