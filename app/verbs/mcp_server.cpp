@@ -164,7 +164,7 @@ bool is_deep(std::string_view text) {
 
 }  // namespace
 
-McpServer::McpServer(const Registry& registry, fs::path folder, Runner run)
+McpServer::McpServer(const Registry& registry, const fs::path& folder, Runner run)
     : registry_(registry), folder_(fs::weakly_canonical(folder)), run_(std::move(run)) {}
 
 void McpServer::require_inside(const std::string& what, const fs::path& file) const {

@@ -26,7 +26,7 @@ class McpServer {
   using Runner = std::function<ChildEnd(const std::vector<std::string>& words)>;
 
   /// @param folder that files must lie in
-  McpServer(const Registry& registry, std::filesystem::path folder, Runner run);
+  McpServer(const Registry& registry, const std::filesystem::path& folder, Runner run);
 
   /// @brief The answer to a message, without the end of the line; none to a notification. Whatever
   /// the message is, it is answered.

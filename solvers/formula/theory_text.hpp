@@ -4,7 +4,6 @@
 /// (flow), recursions (map) or self-consistent equations (solve), compiled once and evaluated with
 /// an error of their own.
 
-#include <boost/container/small_vector.hpp>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -59,8 +58,8 @@ struct TextValue {
 
 /// What the theory says at one place.
 struct TextPoint {
-  std::size_t branch = 0;  ///< number of the solution, from 1; 0: there is one
-  boost::container::small_vector<TextValue, 1> values;  ///< by series
+  std::size_t branch = 0;         ///< number of the solution, from 1; 0: there is one
+  std::vector<TextValue> values;  ///< by series
   // Of solve:
   double residual = 0;  ///< largest difference of the two sides, relative
   std::size_t iterations = 0;
@@ -68,7 +67,7 @@ struct TextPoint {
 };
 
 /// One, or one a branch.
-using TextPoints = boost::container::small_vector<TextPoint, 1>;
+using TextPoints = std::vector<TextPoint>;
 
 /// What a theory says at places.
 struct TextResult {
