@@ -152,6 +152,7 @@ void NamedArrays::read_zip(std::string_view bytes) {
     std::string name = path == nullptr ? "" : path;
     if (!name.ends_with(kNpyEnding)) continue;
     name.resize(name.size() - kNpyEnding.size());
+    if (has(name)) refuse_arrays(source_, fmt::format("two arrays of the name '{}'", name));
     Stored stored{.name = std::move(name)};
     while (true) {
       const la_ssize_t got = archive_read_data(reader.get(), block.data(), block.size());
@@ -246,8 +247,7 @@ NumberArray NamedArrays::whole(const Stored& stored) const {
   }
   const double entries = NumberArray::entries(stored.shape);
   if (entries == 0) refuse_arrays(named, "an empty array");
-  std::size_t size = 1;
-  (void)stored_number_size(type->second, size);
+  const std::size_t size = stored_number_size(type->second);
   const std::size_t length = stored.end - stored.begin;
   if (static_cast<double>(length) != entries * static_cast<double>(size)) {
     refuse_arrays(named,

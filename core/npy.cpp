@@ -101,10 +101,9 @@ std::string shape_text(const std::vector<std::size_t>& shape) {
   return shape.empty() ? "a single number" : fmt::format("{}", fmt::join(shape, " x "));
 }
 
-bool stored_number_size(std::string_view type, std::size_t& size) {
+std::size_t stored_number_size(std::string_view type) {
   const NumberKind* const kind = kind_of(type);
-  if (kind != nullptr) size = kind->size;
-  return kind != nullptr;
+  return kind == nullptr ? 0 : kind->size;
 }
 
 NumberArray stored_numbers(std::string_view type,

@@ -28,9 +28,11 @@ struct NumberArray {
 /// @brief "8 x 4 x 4".
 std::string shape_text(const std::vector<std::size_t>& shape);
 
-/// @brief Numbers as files store them: f2, f4, f8, bf2 (bfloat16), signed and unsigned integers,
-/// bool (b1), lowest byte first unless `swapped`. False for another type.
-bool stored_number_size(std::string_view type, std::size_t& size);
+/// @brief The types of numbers in files: f2, f4, f8, bf2 (bfloat16), signed and unsigned integers,
+/// bool (b1).
+/// @return bytes of one number; 0 for another type
+std::size_t stored_number_size(std::string_view type);
+/// @brief Such numbers, lowest byte first unless `swapped`.
 /// @param bytes  exactly as many as the shape needs
 /// @throws Error (input) for entries that are not finite
 NumberArray stored_numbers(std::string_view type,

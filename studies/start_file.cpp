@@ -56,6 +56,11 @@ std::optional<StartFile> StartFile::of(const Configuration& configuration,
   for (const std::string& part : assignments_of(address.arrays)) {
     const std::size_t equals = part.find('=');
     const std::string name = part.substr(0, equals);
+    if (std::ranges::any_of(start.assigned_, [&](const auto& a) { return a.first == name; })) {
+      throw invalid_parameter(kInitFile,
+                              configuration.text(kInitFile),
+                              fmt::format("one array for '{}', not two", name));
+    }
     if (equals != part.npos && std::ranges::find(arrays, name) != arrays.end()) {
       start.assigned_.emplace_back(name, part.substr(equals + 1));
     } else if (arrays.size() == 1 && start.assigned_.empty()) {

@@ -149,8 +149,8 @@ std::string with_page(const std::string& message, std::string_view verb) {
   if (names(": error: ") && verb != "figure" && verb != "plot") {
     page = names("[theory") || names("[simulation") || names("[[claim") || names("'expression'")
                ? "docs/own.md#a-configuration"
-           : names(".toml:") ? "docs/guide.md#change-parameters"
-                             : "docs/own.md#files-that-are-read";
+           : names(".toml:") || names("--set ") ? "docs/guide.md#change-parameters"
+                                                : "docs/own.md#files-that-are-read";
   }
   return fmt::format("{} ({})", message, page);
 }

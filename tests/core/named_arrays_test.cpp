@@ -91,6 +91,9 @@ TEST_CASE("named arrays: .npz, stored or deflated, with parts by index", "[core]
   }
   CHECK_THROWS_AS(NamedArrays(npz({{"v.npy", npy("3,", {1, 2, 3})}}, true).substr(0, 90), "x"),
                   Error);
+  const std::string one = npy("1,", {1});
+  CHECK_THROWS_WITH(NamedArrays(npz({{"v.npy", one}, {"v.npy", one}}, false), "x.npz"),
+                    Contains("two arrays of the name 'v'"));
 }
 
 TEST_CASE("named arrays: Fortran order of three dimensions", "[core][arrays]") {

@@ -115,6 +115,11 @@ for command in 'run nowhere' 'run gauss-lambda --set model.rho=2' 'theory typo.t
   run 2 $command
   explained "$command"
 done
+run 2 run gauss-lambda --set 'sweep.time=[1]'
+says err "(docs/guide.md#change-parameters)"
+printf 'x,loss\n1,2\n' >unnamed.csv
+run 2 judge unnamed.csv unnamed.csv
+says err "did you mean 'loss'? Call it 'value' (docs/own.md#files-that-are-read)"
 
 # The commands work when they are typed: those that need no run and no browser.
 printf 'x,value\n1,2\n2,4\n' >theory.csv

@@ -260,6 +260,12 @@ def test_refusals_name_file_array_and_shapes(tmp_path, name):
         assert "2 x 4 x 3" in text and "2 x 4 x 4" in text
 
 
+def test_an_array_is_assigned_once(tmp_path):
+    np.savez(tmp_path / "net.npz", v=np.ones(2), U=np.ones((2, 4, 4)), W=np.ones((2, 4, 4)))
+    with pytest.raises(attica.Error, match="one array for 'U', not two"):
+        attica.theory("icl-merged", init_file=f"{tmp_path}/net.npz:U=W,U=U")
+
+
 def test_measures(tmp_path):
     rng = np.random.default_rng(6)
     table = rng.normal(size=(300, 64))

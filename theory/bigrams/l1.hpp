@@ -216,7 +216,9 @@ struct BothStages {
 /// @param lambda    l1 of stage 2; 0: none, stage 1 goes on
 /// @param theta     stage 1 of a run ends at K_V = θ² K_P, in (0, 1]
 /// @param threshold entries below it are zeroed once, before stage 2
-/// @param steps     rising
+/// @param steps     rising, from the first step of stage 1
+/// @throws Error (input) naming the argument, (numerical) as boosted_recursion
+/// @source the two stages: Ren, Wang and Lee 2024, arXiv:2410.23438, Figure 1
 std::vector<BothStages> both_stages(const BigramModel& model,
                                     const BigramRates& rates,
                                     double batch,

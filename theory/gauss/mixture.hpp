@@ -19,9 +19,10 @@ struct InputCluster {
   Eigen::ArrayXd variances;  ///< diagonal of Ω_k, >= 0; @shape{N}
 };
 
+/// Both in units of the labels' variance 1.
 struct MixtureLabels {
-  double objective = 0;
-  double train_error = 0;
+  double objective = 0;    ///< min over w of (1/M) Σ (y - w·x)² + λ‖w‖²
+  double train_error = 0;  ///< (1/M) Σ (y - ŵ·x)²
 };
 
 /// @param samples M >= 1, not necessarily an integer
