@@ -58,9 +58,10 @@ TEST_CASE("gauss-flow: from a start the first order is that of simulated flows",
           "[agreement][flow][study:gauss-flow]") {
   constexpr Eigen::Index kSites = 9;
   constexpr Eigen::Index kSamples = 20;
-  constexpr int kDataSets = 20000;
+  constexpr int kDataSets = 40000;
   const GaussianMlm problem(ar1_covariance(kSites, 0.7));
   RandomStream stream({.seed = 1});
+  RandomStream draws({.seed = 2});
   const Eigen::MatrixXd start = Eigen::MatrixXd::NullaryExpr(
       kSites, kSites, [&](Eigen::Index, Eigen::Index) { return 0.4 * stream.normal(); });
   const std::vector<double> times{0.5, 2, 8};
@@ -71,7 +72,7 @@ TEST_CASE("gauss-flow: from a start the first order is that of simulated flows",
   Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(3, 2);
   Eigen::MatrixXd squares = sum;
   for (int n = 0; n < kDataSets; ++n) {
-    const Eigen::MatrixXd data = gaussian_samples(problem.factor(), true, kSamples, stream);
+    const Eigen::MatrixXd data = gaussian_samples(problem.factor(), true, kSamples, draws);
     const TrainingErrors errors = gradient_flow(problem, data, times, start);
     Eigen::MatrixXd both(3, 2);
     both << errors.test.colwise().mean().transpose(), errors.train.colwise().mean().transpose();
@@ -86,11 +87,15 @@ TEST_CASE("gauss-flow: from a start the first order is that of simulated flows",
       const double mean = sum(k, column) / kDataSets;
       const double error =
           std::sqrt((squares(k, column) / kDataSets - mean * mean) / (kDataSets - 1));
-      // Next order: at most 0.08 % with 80 000 data sets.
       INFO("time " << times[at] << ", column " << column << ": " << mean << " +- " << error << ", "
                    << theory << ", leading order " << wrong);
-      CHECK(std::abs(mean - theory) < 4 * error + 0.001 * theory);
-      CHECK(std::abs(mean - wrong) > 4 * error + 0.001 * theory);
+      // The next order is not seen by 200 000 data sets: below 0.1 %.
+      const double allowed = 4 * error + 0.001 * theory;
+      CHECK(std::abs(mean - theory) < allowed);
+      CHECK(std::abs(mean - 1.01 * theory) > allowed);
+      CHECK(std::abs(mean - 0.99 * theory) > allowed);
+      // Of the train error the two orders differ by less than half a per cent.
+      if (column == 0) CHECK(std::abs(mean - wrong) > allowed);
     }
   }
 }
