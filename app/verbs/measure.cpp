@@ -304,8 +304,9 @@ int measure_verb(const Options& options, const Registry& registry) {
                   "--series: expected at least three checkpoints, in their order");
     }
     if (!options.second_target.empty()) {
-      throw Error(ErrorKind::input,
-                  "--series and --against: expected one of them; checkpoints are no layers at step 0");
+      throw Error(
+          ErrorKind::input,
+          "--series and --against: expected one of them; checkpoints are no layers at step 0");
     }
     list.push_back(entropies_along(options));
   } else {

@@ -7,10 +7,10 @@
 #include <memory>
 #include <string>
 
+#include "attica/sim/networks/topic_pairs.hpp"
 #include "attica/sim/networks/training.hpp"
 #include "attica/sim/networks/transformer.hpp"
 #include "attica/sim/topics/lda.hpp"
-#include "attica/sim/networks/topic_pairs.hpp"
 
 namespace attica {
 

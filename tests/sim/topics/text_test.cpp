@@ -9,8 +9,8 @@
 
 #include "attica/core/error.hpp"
 #include "attica/core/text/corpus.hpp"
-#include "attica/sim/topics/lda.hpp"
 #include "attica/sim/networks/topic_pairs.hpp"
+#include "attica/sim/topics/lda.hpp"
 #include "reference_values.hpp"
 
 using namespace attica;
