@@ -91,8 +91,7 @@ class Logistic : public PointwiseExperiment {
         const LogisticFit fit =
             logistic_fit(inputs, labels, model_.absolute_lambda(*lambda), start);
         curves(names, *lambda)
-            .add(sizes_.alpha(replicate.point()),
-                 std::vector<double>{fit.train_loss, fit.objective})
+            .add(sizes_.alpha(replicate.point()), {fit.train_loss, fit.objective})
             .into(outcome);
         start = fit.weights;
       }

@@ -2,8 +2,6 @@
 /// @brief Study gauss-random-labels: ridge regression of random signs on rows of data and on
 /// Gaussian samples of equal covariance: what is remembered of labels that have no rule.
 
-#include <cmath>
-
 #include "attica/sim/gauss/labels.hpp"
 #include "attica/sim/gauss/ridge.hpp"
 #include "attica/studies/gauss/model.hpp"
@@ -111,7 +109,7 @@ class RandomLabels : public PointwiseExperiment {
       }
       for (std::size_t l = 0; l < lambdas_.size(); ++l) {
         curves(names, lambdas_[l])
-            .add(sizes_.alpha(replicate.point()), std::vector<double>{train[l], objective[l]})
+            .add(sizes_.alpha(replicate.point()), {train[l], objective[l]})
             .into(outcome);
       }
     };

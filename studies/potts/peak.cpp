@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
 #include <span>
 
 #include "attica/core/potts/coding.hpp"
@@ -24,9 +22,6 @@
 namespace attica::potts_peak {
 namespace {
 
-/// Of a replicate that came to none, as the others do: its place is recorded all the same.
-constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
-
 using Eigen::Index;
 
 Point of_lambda(double lambda) { return {{"lambda", lambda}}; }
@@ -39,7 +34,7 @@ class Peak : public PointwiseExperiment {
           return PottsData(family.model(0), options, {.seed = family.seed()});
         }),
         moments_([this] { return coded_moments(data_.get().population(), family_.colours()); }),
-        excess_([this, tested = static_cast<Index>(c.integer("sim.test_sequences"))] {
+        excess_([this, tested = c.integer<Index>("sim.test_sequences")] {
           RandomStream stream({.seed = family_.seed(), .id = StreamId::test_data});
           const PottsData& data = data_.get();
           return ExcessLoss(data.model(), equally_weighted(data.draw(tested, stream)));
