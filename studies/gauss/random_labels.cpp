@@ -29,12 +29,8 @@ class RandomLabels : public PointwiseExperiment {
   explicit RandomLabels(Configuration& c)
       : model_(GaussianModel::from(c)),
         order_(configured_order(c)),
-        sizes_(with_distinct_ratios(c, static_cast<double>(model_.problem().sites()))
-                   .reals("sweep.alpha"),
-               static_cast<double>(model_.problem().sites()),
-               kMostSamples,
-               "sweep.alpha",
-               SampleCheck::when_used),
+        sizes_(
+            swept_sizes(c, static_cast<double>(model_.problem().sites()), SampleCheck::when_used)),
         lambdas_(ascending(c.reals("sweep.lambda"))),
         data_sets_(c.integer("sim.data_sets")),
         labellings_(c.integer("sim.labellings")) {
@@ -122,8 +118,6 @@ class RandomLabels : public PointwiseExperiment {
   }
 
  private:
-  static constexpr double kMostSamples = 1e7;
-
   static Curves curves(const Names& names, double lambda) {
     return {{{"lambda", lambda}}, "alpha", {names.train, names.objective}};
   }

@@ -102,14 +102,12 @@ class SteadySgd : public PointwiseExperiment {
       Curves(at(rule), "eta", {"divergence_step"})
           .add(rule.eta, {static_cast<double>(*steady.diverged)})
           .into(outcome);
-      Curves(at(rule), "eta", {"steady_error", "block_error"})
-          .add(rule.eta, {kNoValue, kNoValue})
-          .into(outcome);
-    } else {
-      Curves(at(rule), "eta", {"steady_error", "block_error"})
-          .add(rule.eta, {steady.mean, steady.standard_error})
-          .into(outcome);
     }
+    Curves(at(rule), "eta", {"steady_error", "block_error"})
+        .add(rule.eta,
+             {steady.diverged ? kNoValue : steady.mean,
+              steady.diverged ? kNoValue : steady.standard_error})
+        .into(outcome);
     return outcome;
   }
 
