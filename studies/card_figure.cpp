@@ -180,6 +180,9 @@ class FigureBuilder {
             if (columns != nullptr) figure.columns = static_cast<std::size_t>(columns->get());
             return columns != nullptr && columns->get() >= 1 && columns->get() <= 6;
           }},
+         axis("x", shared_.x, {}),
+         axis("y", shared_.y, {}),
+         text("x_name", shared_.x_name, {}),
          repeated("panels",
                   {},
                   [&](const toml::table& one, const std::string& place, const Bound& bound) {
@@ -250,6 +253,7 @@ class FigureBuilder {
             [this, &axis, bound](const toml::node& node) {
               if (!node.is_table()) return false;
               const std::string place = reader_.place();
+              axis = {};
               reader_.read(
                   *node.as_table(),
                   place,
@@ -264,7 +268,7 @@ class FigureBuilder {
   }
 
   Panel panel(const toml::table& table, const std::string& place, const Bound& bound) {
-    Panel made;
+    Panel made = shared_;
     reader_.read(
         table,
         place,
@@ -354,6 +358,7 @@ class FigureBuilder {
 
   TomlReader reader_;
   const Context& context_;
+  Panel shared_ = {};  ///< what panels take over that do not say it
 };
 
 }  // namespace

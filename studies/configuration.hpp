@@ -73,6 +73,11 @@ class Configuration {
   const Value& at(std::string_view key) const;
   double real(std::string_view key) const;
   std::int64_t integer(std::string_view key) const;
+  /// @brief In another type, which must hold it.
+  template <class T>
+  T integer(std::string_view key) const {
+    return static_cast<T>(integer(key));
+  }
   bool flag(std::string_view key) const;
   const std::string& text(std::string_view key) const;
   std::vector<double> reals(std::string_view key) const;

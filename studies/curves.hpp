@@ -3,6 +3,7 @@
 /// @brief How a study writes curves down: value by value, theory and simulation alike.
 
 #include <initializer_list>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,9 @@
 #include "attica/studies/study.hpp"
 
 namespace attica {
+
+/// Of a replicate that came to none where others do: its place is recorded all the same.
+inline constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
 /// @brief A number that a curve takes at some x, and what a theory says about its accuracy.
 struct PredictedValue {

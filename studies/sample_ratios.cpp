@@ -32,6 +32,11 @@ Configuration& with_distinct_ratios(Configuration& c, double inputs) {
   return c;
 }
 
+SampleSizes swept_sizes(Configuration& c, double inputs, SampleCheck check) {
+  constexpr double kMostSamples = 1e7;
+  return {with_distinct_ratios(c, inputs).reals(kRatios), inputs, kMostSamples, kRatios, check};
+}
+
 std::vector<std::string> rounded_ratios(const Configuration& c, const SampleSizes& sizes) {
   const double inputs = sizes.inputs();
   std::vector<RunAt> values;

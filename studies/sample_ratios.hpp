@@ -15,6 +15,9 @@ namespace attica {
 /// same M is replaced by the realised ratios, each once. @param inputs N
 Configuration& with_distinct_ratios(Configuration& c, double inputs);
 
+/// @brief Numbers of samples of `sweep.alpha`, at most 1e7; ratios that nobody gave are distinct.
+SampleSizes swept_sizes(Configuration& c, double inputs, SampleCheck check = SampleCheck::at_once);
+
 /// @brief For each given ratio that is not M / N: at which M it is run. One line, empty if there
 /// are none.
 std::vector<std::string> rounded_ratios(const Configuration& c, const SampleSizes& sizes);

@@ -205,26 +205,26 @@ void TomlReader::read(const toml::table& table,
                       const std::vector<TomlKey>& keys) {
   for (auto&& [key, node] : table) {
     const std::string name(key.str());
-    const std::string full = prefix.empty() ? name : prefix + "." + name;
-    const auto found =
-        std::find_if(keys.begin(), keys.end(), [&](const TomlKey& k) { return k.name == name; });
-    if (found == keys.end()) {
-      std::vector<std::string> names;
-      for (const TomlKey& k : keys) names.push_back(k.name);
-      const std::string near = nearest(name, names);
-      report(key.source().begin,
-             fmt::format("unknown key '{}'{}; {}",
-                         printable(name),
-                         prefix.empty() ? "" : " in " + prefix,
-                         near.empty() ? fmt::format("expected one of {}", fmt::join(names, ", "))
-                                      : fmt::format("did you mean '{}'?", near)));
-      continue;
-    }
+    if (std::ranges::find(keys, name, &TomlKey::name) != keys.end()) continue;
+    std::vector<std::string> names;
+    for (const TomlKey& k : keys) names.push_back(k.name);
+    const std::string near = nearest(name, names);
+    report(key.source().begin,
+           fmt::format("unknown key '{}'{}; {}",
+                       printable(name),
+                       prefix.empty() ? "" : " in " + prefix,
+                       near.empty() ? fmt::format("expected one of {}", fmt::join(names, ", "))
+                                    : fmt::format("did you mean '{}'?", near)));
+  }
+  for (const TomlKey& key : keys) {
+    const toml::node* node = table.get(key.name);
+    if (node == nullptr) continue;
+    const std::string full = prefix.empty() ? key.name : prefix + "." + key.name;
     place_ = full;
     try {
-      if (!found->set(node)) throw invalid_parameter(full, shown(node), found->expected);
+      if (!key.set(*node)) throw invalid_parameter(full, shown(*node), key.expected);
     } catch (const Error& error) {
-      report(node.source().begin, error.what());
+      report(node->source().begin, error.what());
     }
   }
 }

@@ -55,6 +55,7 @@ class TomlReader {
 
   std::string where(const toml::source_position& at) const;
   void report(const toml::source_position& at, const std::string& message);
+  /// @brief Enters the values in the order of `keys`.
   /// @param prefix what the table is called in messages; empty: the document
   void read(const toml::table& table, const std::string& prefix, const std::vector<TomlKey>& keys);
   /// @brief The key that is being read, for messages of what its value is made of.

@@ -176,6 +176,20 @@ void descend_one_token(
   }
 }
 
+double descent_slope(const JomaModel& model, const JomaState& state) {
+  constexpr double kStep = 1e-6;
+  JomaState descent;
+  model.loss(state, &descent);
+  const VectorXd direction = descent.flat();
+  if (direction.norm() == 0) return 1;  // at rest
+  const VectorXd at = state.flat();
+  const double h = kStep / direction.norm();
+  const auto loss_at = [&](double along) {
+    return model.loss(state.from_flat(at + along * direction), nullptr);
+  };
+  return (loss_at(-h) - loss_at(h)) / (2 * h * direction.squaredNorm());
+}
+
 double logits_entropy(const VectorXd& z) {
   const VectorXd weights = (z.array() - z.maxCoeff()).exp().matrix();
   return std::log(weights.sum()) - weights.dot((z.array() - z.maxCoeff()).matrix()) / weights.sum();

@@ -94,6 +94,10 @@ void descend_one_token(
     const std::function<
         void(std::size_t record, const Eigen::VectorXd& v, const Eigen::VectorXd& z)>& observe);
 
+/// @brief How much the loss falls along its descent direction d, per length and |d|: 1 if d is
+/// minus its gradient, whatever is conserved. A central difference of the loss alone; 1 at rest.
+double descent_slope(const JomaModel& model, const JomaState& state);
+
 /// @brief Entropy of softmax(z), nats.
 double logits_entropy(const Eigen::VectorXd& z);
 

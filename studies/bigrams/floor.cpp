@@ -88,20 +88,11 @@ class Floor : public PointwiseExperiment {
                                      setup_.batch,
                                      replicate.address(StreamId::minibatch));
     run->set_l1(lambda);
-    double distance = 0;
-    double zeros = 0;
-    double count = 0;
-    for (std::int64_t n = 1; n <= 2 * relaxation_ && !replicate.stopped(); ++n) {
-      run->step();
-      if (n <= relaxation_ || n % kEvery != 0) continue;
-      distance += run->state().distance_a2;
-      zeros += run->zero_fraction();
-      ++count;
-    }
+    const Averages averages = averages_of(*run, [&] { return replicate.stopped(); });
     Outcome outcome;
-    if (count > 0) {
+    if (averages.count > 0) {
       Curves({}, "l1", {"distance_A", "zero_fraction"})
-          .add(lambda, {distance / count, zeros / count})
+          .add(lambda, {averages.distance, averages.zeros})
           .into(outcome);
     }
     if (replicate.point() == 0) {
@@ -117,25 +108,33 @@ class Floor : public PointwiseExperiment {
   static constexpr std::int64_t kEvery = 10;
   static constexpr std::int64_t kMostSteps = 100000;  ///< of relaxation, some seconds
 
-  /// Averages over the steps that runs are averaged over.
-  struct Floors {
+  /// Means over every tenth step, once the start is forgotten.
+  struct Averages {
     double distance = 0;
     double zeros = 0;
+    double count = 0;
+  };
+  template <class Process, class Stopped>
+  Averages averages_of(Process& process, const Stopped& stopped) const {
+    Averages sum;
+    for (std::int64_t n = 1; n <= 2 * relaxation_ && !stopped(); ++n) {
+      process.step();
+      if (n <= relaxation_ || n % kEvery != 0) continue;
+      sum.distance += process.state().distance_a2;
+      sum.zeros += process.zero_fraction();
+      ++sum.count;
+    }
+    return {sum.distance / sum.count, sum.zeros / sum.count, sum.count};
+  }
+
+  struct Floors : Averages {
     double support = 1;  ///< probability at the end that the support is kept
   };
   Floors mean_field(double lambda) const {
     const BigramSignals truth{.alpha_v = 1, .alpha_a = 1};
     L1MeanField field(setup_.model, {0, setup_.rates.eta_a}, setup_.batch, lambda, truth, 0);
-    Floors sum;
-    double count = 0;
-    for (std::int64_t n = 1; n <= 2 * relaxation_; ++n) {
-      field.step();
-      if (n <= relaxation_ || n % kEvery != 0) continue;
-      sum.distance += field.state().distance_a2;
-      sum.zeros += field.zero_fraction();
-      ++count;
-    }
-    return {sum.distance / count, sum.zeros / count, field.support_probability()};
+    const Averages averages = averages_of(field, [] { return false; });
+    return {averages, field.support_probability()};
   }
 
   /// Share of the last of the N tokens in sequences' ends, as they are drawn.

@@ -40,15 +40,6 @@ BoostingTheory BigramSetup::boosting() const { return {constants(model), rates};
 
 // The law.
 
-Table circulant_law(Table values) {
-  const BigramLaw law;
-  values.emplace_back("model.instance", law.instance);
-  values.emplace_back("model.weights", law.weights);
-  values.emplace_back("model.contrast", law.contrast);
-  values.emplace_back("model.p_diagonal", law.p_diagonal);
-  return values;
-}
-
 namespace {
 
 BigramChain configured_chain(const Configuration& c,

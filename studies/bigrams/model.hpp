@@ -20,34 +20,6 @@ class BoostingTheory;
 
 inline constexpr double kBigramMemory = 2e9;  ///< bytes that a matrix of a study may have
 
-/// A bigram law with attention weights, as keys of [model].
-struct BigramLaw {
-  std::string instance = "circulant";
-  std::string weights = "uniform";
-  double contrast = 2;
-  double p_diagonal = 0.8;
-};
-
-/// @brief The circulant law as overrides, for presets of studies whose default is another one.
-Table circulant_law(Table values = {});
-
-/// Defaults in which the studies differ.
-struct BigramDefaults {
-  std::int64_t tokens = 3;
-  std::int64_t context = 1000;
-  std::int64_t sparsity = 2;
-  double eta = 0.05;
-  std::int64_t batch = 64;
-  double l1 = 0;
-  List steps = {};  ///< empty: the study records no curve
-  std::string surrogate = "none";
-  std::int64_t replicates = 20;
-  BigramLaw law = {};
-  /// That the study knows, the first by default; likewise the starts.
-  std::vector<std::string> algorithms = {"sgd_hat"};
-  std::vector<std::string> starts = {"stationary"};
-};
-
 /// @brief A bigram study's problem as configured.
 struct BigramSetup {
   BigramModel model;

@@ -154,8 +154,7 @@ class Transfer : public PointwiseExperiment {
     if (!halves.empty()) halves.into(outcome);
     if (several_) {
       Curves(half_point(replicate.point()), half_name(), {"source_samples"})
-          .add(half_x(replicate.point()),
-               std::vector<double>{starts_.get()[replicate.point()].samples})
+          .add(half_x(replicate.point()), {starts_.get()[replicate.point()].samples})
           .into(outcome);
     }
     record_end(outcome, end.status, *trainer);
@@ -190,7 +189,7 @@ class Transfer : public PointwiseExperiment {
   }
 
   void add_half(std::size_t k, const Crossing& half, Curves& halves) const {
-    if (half.at()) halves.add(half_x(k), std::vector<PredictedValue>{PredictedValue(*half.at())});
+    if (half.at()) halves.add(half_x(k), std::vector<PredictedValue>{*half.at()});
   }
   Curves half_curve(std::size_t k) const { return {half_point(k), half_name(), {"half_samples"}}; }
 

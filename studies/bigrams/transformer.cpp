@@ -42,9 +42,9 @@ class TransformerLayer : public PointwiseExperiment {
   explicit TransformerLayer(const Configuration& c)
       : setup_(bigram_setup(c, RateCheck::none)),
         eta_adam_(c.real("sim.eta_adam")),
-        task_{.width = static_cast<int>(c.integer("sim.width")),
-              .mlp_width = static_cast<int>(c.integer("sim.mlp_width")),
-              .heads = static_cast<int>(c.integer("sim.heads")),
+        task_{.width = c.integer<int>("sim.width"),
+              .mlp_width = c.integer<int>("sim.mlp_width"),
+              .heads = c.integer<int>("sim.heads"),
               .batch = c.integer("sim.batch"),
               .steps = recorded_steps<std::uint64_t>(c),
               .test_sequences = c.integer("sim.test_sequences")} {

@@ -51,8 +51,8 @@ class DoubleDescent : public RidgeSweep {
       const auto mean = [&](const auto& measure) { return mean_over(splits, measure); };
       curves(alpha, lambda, true)
           .add(alpha,
-               std::vector<double>{mean([](const RidgeSplit& s) { return s.fit.test.mean(); }),
-                                   mean([](const RidgeSplit& s) { return s.fit.train.mean(); })})
+               {mean([](const RidgeSplit& s) { return s.fit.test.mean(); }),
+                mean([](const RidgeSplit& s) { return s.fit.train.mean(); })})
           .into(outcome);
       const auto sites = static_cast<double>(model().problem().sites());
       const double signal =
@@ -63,7 +63,7 @@ class DoubleDescent : public RidgeSweep {
       const auto count = static_cast<double>(splits.size());
       const double bias = (all.squaredNorm() / (sites * count) - signal) / (count - 1);
       Curves({{"lambda", lambda}}, "alpha", {"bias", "sampling_variance", "noise_variance"})
-          .add(alpha, std::vector<double>{bias, signal - bias, noise})
+          .add(alpha, {bias, signal - bias, noise})
           .into(outcome);
     }
     return outcome;

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "attica/core/parallel.hpp"
 #include "attica/studies/gauss/ridge_sweep.hpp"
@@ -78,10 +77,9 @@ class FlowCurves : public PointwiseExperiment {
     const MatrixXd population = population_errors(model_.problem(), filters);
     Curves infinite({}, "time", {"population_error"});
     for (std::size_t k = 0; k < times.size(); ++k) {
-      infinite.add(
-          times[k],
-          std::vector<double>{start_.size() > 0 ? flow_.population_error(filters[k])
-                                                : population.col(static_cast<Index>(k)).mean()});
+      infinite.add(times[k],
+                   {start_.size() > 0 ? flow_.population_error(filters[k])
+                                      : population.col(static_cast<Index>(k)).mean()});
     }
     infinite.into(result);
     return result;
@@ -120,9 +118,7 @@ class FlowCurves : public PointwiseExperiment {
     Curves curves = errors_at(sizes_.alpha(replicate.point()));
     for (std::size_t k = 0; k < times.size(); ++k) {
       const auto column = static_cast<Index>(k);
-      curves.add(
-          times_[k],
-          std::vector<double>{errors.test.col(column).mean(), errors.train.col(column).mean()});
+      curves.add(times_[k], {errors.test.col(column).mean(), errors.train.col(column).mean()});
     }
     Outcome outcome;
     curves.into(outcome);

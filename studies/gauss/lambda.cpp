@@ -51,8 +51,7 @@ class PenaltySweep : public RidgeSweep {
       const double alpha = ratios[k];
       const OptimalPenalty& found = optima[k];
       best.add(alpha,
-               std::vector<double>{found.at_edge ? std::numeric_limits<double>::infinity()
-                                                 : configured(found)});
+               {found.at_edge ? std::numeric_limits<double>::infinity() : configured(found)});
       if (!has_place(found)) continue;
       const RidgePoint there = ridge().average(sizes().samples(alpha), found.lambda);
       locus.add(configured(found), {told(there, kError)});
@@ -72,13 +71,10 @@ class PenaltySweep : public RidgeSweep {
       return mean_over(sets, [&](const RidgeFits& set) { return set.fit(lambda).test.mean(); });
     };
     const double least = error(found.lambda);
-    Curves({}, "lambda", {"optimal_test_error"})
-        .add(configured(found), std::vector<double>{least})
-        .into(outcome);
+    Curves({}, "lambda", {"optimal_test_error"}).add(configured(found), {least}).into(outcome);
     Curves({}, "alpha", {"rise_below", "rise_above"})
         .add(sizes().alpha(replicate.point()),
-             std::vector<double>{error(found.lambda / kOff) - least,
-                                 error(found.lambda * kOff) - least})
+             {error(found.lambda / kOff) - least, error(found.lambda * kOff) - least})
         .into(outcome);
   }
 

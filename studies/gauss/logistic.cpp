@@ -26,12 +26,8 @@ class Logistic : public PointwiseExperiment {
  public:
   explicit Logistic(Configuration& c)
       : model_(GaussianModel::from(c)),
-        sizes_(with_distinct_ratios(c, static_cast<double>(model_.problem().sites()))
-                   .reals("sweep.alpha"),
-               static_cast<double>(model_.problem().sites()),
-               kMostSamples,
-               "sweep.alpha",
-               SampleCheck::when_used),
+        sizes_(
+            swept_sizes(c, static_cast<double>(model_.problem().sites()), SampleCheck::when_used)),
         lambdas_(ascending(c.reals("sweep.lambda"))) {
     model_.require_penalties(lambdas_, "sweep.lambda");
     diagnostics_ = model_.diagnostics();
@@ -91,8 +87,7 @@ class Logistic : public PointwiseExperiment {
         const LogisticFit fit =
             logistic_fit(inputs, labels, model_.absolute_lambda(*lambda), start);
         curves(names, *lambda)
-            .add(sizes_.alpha(replicate.point()),
-                 std::vector<double>{fit.train_loss, fit.objective})
+            .add(sizes_.alpha(replicate.point()), {fit.train_loss, fit.objective})
             .into(outcome);
         start = fit.weights;
       }
@@ -105,8 +100,6 @@ class Logistic : public PointwiseExperiment {
   }
 
  private:
-  static constexpr double kMostSamples = 1e7;
-
   static Curves curves(const std::vector<std::string>& names, double lambda) {
     return {{{"lambda", lambda}}, "alpha", names};
   }

@@ -4,7 +4,6 @@
 
 #include "attica/theory/gauss/mixture.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -107,9 +106,7 @@ class Mixture : public PointwiseExperiment {
     const double error = fits.train_errors(weights).mean();
     const double norm2 = weights.squaredNorm() / static_cast<double>(labellings_);
     Outcome outcome;
-    curves(spread)
-        .add(sizes_.alpha(size), std::vector<double>{error + lambda_ * norm2, error})
-        .into(outcome);
+    curves(spread).add(sizes_.alpha(size), {error + lambda_ * norm2, error}).into(outcome);
     return outcome;
   }
 

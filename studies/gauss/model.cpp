@@ -9,6 +9,7 @@
 
 #include "attica/core/gauss/ensembles.hpp"
 #include "attica/sim/gauss/ridge.hpp"
+#include "attica/studies/registry.hpp"
 #include "attica/studies/used_with.hpp"
 
 namespace attica {
@@ -73,10 +74,12 @@ GaussianModel build_from_file(const Configuration& c, const Build& build) {
 /// they stand at their default, as in the generated configurations.
 void refuse_unused(const Configuration& c) {
   const std::string& covariance = c.text("model.covariance");
-  const std::vector<Parameter> all = gaussian_model_parameters();
-  for (const Parameter& p : all) {
-    const UsedWith* rule = used_with(p, all);
-    if (rule == nullptr || !c.given(p.key) || p.fallback == c.at(p.key)) continue;
+  const Study* study = built_in().find(c.study());
+  if (study == nullptr) return;
+  for (const Parameter& p : study->parameters) {
+    const UsedWith* rule = used_with(p, study->parameters);
+    if (rule == nullptr || rule->decided_by != "model.covariance") continue;
+    if (!c.given(p.key) || p.fallback == c.at(p.key)) continue;
     if (std::find(rule->words.begin(), rule->words.end(), covariance) != rule->words.end())
       continue;
     throw Error(
@@ -126,50 +129,6 @@ std::string likely_cause(const std::vector<std::string>& columns, const VectorXd
 }
 
 }  // namespace
-
-std::vector<Parameter> gaussian_family_parameters() {
-  return {
-      families().parameter("model.covariance",
-                           "ar1",
-                           "covariance of the sites: ar1 rho^|i-j|; equi rho off the diagonal; "
-                           "precision (GOE/sqrt(L) + nu)^-1; arrow: site 0 linked to all others"),
-      real_parameter("model.rho",
-                     0.7,
-                     "correlation: ar1 nearest neighbours; equi every pair; arrow: norm of the "
-                     "links of site 0",
-                     {.low = -1, .high = 1, .low_open = true, .high_open = true}),
-      real_parameter("model.nu",
-                     3.0,
-                     "precision: shift of the random precision matrix, above 2 tau",
-                     kPositive),
-      real_parameter("model.tau",
-                     1.0,
-                     "precision: standard deviation of the off-diagonal entries of the GOE matrix",
-                     kNotNegative)};
-}
-
-std::vector<Parameter> gaussian_model_parameters(std::int64_t sites) {
-  std::vector<Parameter> family = gaussian_family_parameters();
-  Parameter covariance = family.front();
-  covariance.meaning += "; explicit: from file; data: empirical, with its rows as population";
-  covariance.choices.insert(covariance.choices.end(), {"explicit", "data"});
-  return together(
-      {{covariance,
-        integer_parameter("model.sites",
-                          sites,
-                          "number of sites L; from the file for explicit and data",
-                          {.low = 2, .high = 100000})},
-       without(std::move(family), {"model.covariance"}),
-       {file_parameter(
-            "model.file",
-            "explicit: CSV of the covariance; data: CSV with a header, one row per observation"),
-        flag_parameter("model.standardise", false, "data: scale every column to unit variance"),
-        optional_parameter(word_parameter(
-            "model.lambda_unit",
-            "absolute",
-            "unit of lambda; unset: mean_eigenvalue (of the covariance) for data, else absolute",
-            {"absolute", "mean_eigenvalue"}))}});
-}
 
 bool on_data(const Configuration& c) { return c.text("model.covariance") == "data"; }
 

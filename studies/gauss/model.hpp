@@ -14,14 +14,6 @@
 
 namespace attica {
 
-/// @brief The parameters `model.covariance` ... `model.lambda_unit`.
-/// @param sites default of `model.sites`
-std::vector<Parameter> gaussian_model_parameters(std::int64_t sites = 60);
-
-/// @brief Those of a covariance family of any size: `model.covariance` (without files), `rho`,
-/// `nu`, `tau`.
-std::vector<Parameter> gaussian_family_parameters();
-
 /// @brief Whether the population is users' own data.
 bool on_data(const Configuration& configuration);
 
@@ -32,8 +24,8 @@ class GaussianModel {
   /// configuration.
   /// @throws Error of kind input naming the parameter
   static GaussianModel from(Configuration& configuration);
-  /// @brief The member with that many sites of the family that gaussian_family_parameters()
-  /// describe; penalties are absolute.
+  /// @brief The member with that many sites of the family of `model.covariance`, `rho`, `nu` and
+  /// `tau`; penalties are absolute.
   /// @throws Error of kind input naming the parameter
   static GaussianModel family(const Configuration& configuration, Eigen::Index sites);
 

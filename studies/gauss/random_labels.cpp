@@ -2,8 +2,6 @@
 /// @brief Study gauss-random-labels: ridge regression of random signs on rows of data and on
 /// Gaussian samples of equal covariance: what is remembered of labels that have no rule.
 
-#include <cmath>
-
 #include "attica/sim/gauss/labels.hpp"
 #include "attica/sim/gauss/ridge.hpp"
 #include "attica/studies/gauss/model.hpp"
@@ -31,12 +29,8 @@ class RandomLabels : public PointwiseExperiment {
   explicit RandomLabels(Configuration& c)
       : model_(GaussianModel::from(c)),
         order_(configured_order(c)),
-        sizes_(with_distinct_ratios(c, static_cast<double>(model_.problem().sites()))
-                   .reals("sweep.alpha"),
-               static_cast<double>(model_.problem().sites()),
-               kMostSamples,
-               "sweep.alpha",
-               SampleCheck::when_used),
+        sizes_(
+            swept_sizes(c, static_cast<double>(model_.problem().sites()), SampleCheck::when_used)),
         lambdas_(ascending(c.reals("sweep.lambda"))),
         data_sets_(c.integer("sim.data_sets")),
         labellings_(c.integer("sim.labellings")) {
@@ -111,7 +105,7 @@ class RandomLabels : public PointwiseExperiment {
       }
       for (std::size_t l = 0; l < lambdas_.size(); ++l) {
         curves(names, lambdas_[l])
-            .add(sizes_.alpha(replicate.point()), std::vector<double>{train[l], objective[l]})
+            .add(sizes_.alpha(replicate.point()), {train[l], objective[l]})
             .into(outcome);
       }
     };
@@ -124,8 +118,6 @@ class RandomLabels : public PointwiseExperiment {
   }
 
  private:
-  static constexpr double kMostSamples = 1e7;
-
   static Curves curves(const Names& names, double lambda) {
     return {{{"lambda", lambda}}, "alpha", {names.train, names.objective}};
   }

@@ -194,7 +194,7 @@ Outcome SgdCurves::run(const Replicate& replicate) const {
     }
     errors.push_back(error);
     if (std::binary_search(steps_.begin(), steps_.end(), step)) {
-      curve.add(static_cast<double>(step), std::vector<double>{error});
+      curve.add(static_cast<double>(step), {error});
     }
   }
   Outcome outcome;

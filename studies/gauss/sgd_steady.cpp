@@ -5,15 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "attica/studies/gauss/sgd_curves.hpp"
 
 namespace attica::gauss_sgd_steady {
 namespace {
-
-/// Of a replicate that came to none, as the others do: its place is recorded all the same.
-constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
 /// Learning with a batch size, whatever the rate.
 struct BatchSize {
@@ -104,16 +100,14 @@ class SteadySgd : public PointwiseExperiment {
     if (steady.diverged) {
       outcome.status = "diverged";
       Curves(at(rule), "eta", {"divergence_step"})
-          .add(rule.eta, std::vector<double>{static_cast<double>(*steady.diverged)})
-          .into(outcome);
-      Curves(at(rule), "eta", {"steady_error", "block_error"})
-          .add(rule.eta, std::vector<double>{kNoValue, kNoValue})
-          .into(outcome);
-    } else {
-      Curves(at(rule), "eta", {"steady_error", "block_error"})
-          .add(rule.eta, std::vector<double>{steady.mean, steady.standard_error})
+          .add(rule.eta, {static_cast<double>(*steady.diverged)})
           .into(outcome);
     }
+    Curves(at(rule), "eta", {"steady_error", "block_error"})
+        .add(rule.eta,
+             {steady.diverged ? kNoValue : steady.mean,
+              steady.diverged ? kNoValue : steady.standard_error})
+        .into(outcome);
     return outcome;
   }
 

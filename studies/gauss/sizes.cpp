@@ -98,7 +98,7 @@ class SizeSweep : public PointwiseExperiment {
       // tend to the noise of a single data set.
       const double deviation = (error / expected.test_error - 1) * expected.samples;
       curves(alpha, lambda, {"test_error", "scaled_deviation"})
-          .add(size.sites(), std::vector<double>{error, deviation})
+          .add(size.sites(), {error, deviation})
           .into(outcome);
     }
     constexpr std::uint64_t kDraws = 400;

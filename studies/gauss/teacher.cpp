@@ -3,16 +3,14 @@
 /// the same inputs: test error against the number of samples, and the height of the peak against
 /// the noise of the labels.
 
+#include "attica/sim/gauss/teacher.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <span>
 
-#include "attica/core/normal_matrix.hpp"
 #include "attica/core/parallel.hpp"
-#include "attica/sim/gauss/labels.hpp"
-#include "attica/sim/gauss/ridge.hpp"
 #include "attica/studies/gauss/ridge_sweep.hpp"
 #include "attica/studies/sample_ratios.hpp"
 #include "attica/theory/gauss/labels.hpp"
@@ -23,7 +21,6 @@ namespace {
 
 using Eigen::ArrayXd;
 using Eigen::Index;
-using Eigen::MatrixXd;
 
 constexpr const char* kPeakRho = "sweep.peak_rho";
 
@@ -122,27 +119,23 @@ class Teacher : public PointwiseExperiment {
     Outcome outcome;
     if (point < sizes_.count()) {
       const double alpha = sizes_.alpha(point);
-      const std::vector<Errors> errors = observe(model_, sizes_[point], noises_, replicate);
+      const std::vector<TeacherErrors> errors = observe(model_, sizes_[point], noises_, replicate);
       for (std::size_t l = 0; l < lambdas_.size(); ++l) {
         Curves({{"lambda", lambdas_[l]}}, "alpha", {"test_error"})
-            .add(alpha, std::vector<double>{errors[l].masked})
+            .add(alpha, {errors[l].masked})
             .into(outcome);
         for (std::size_t k = 0; k < noises_.size(); ++k) {
-          teacher_curves(lambdas_[l], noises_[k])
-              .add(alpha, std::vector<double>{errors[l].taught[k]})
-              .into(outcome);
+          teacher_curves(lambdas_[l], noises_[k]).add(alpha, {errors[l].taught[k]}).into(outcome);
         }
       }
     } else {
       const Peak& peak = peaks_[point - sizes_.count()];
       const std::vector<double> noises = {peak.noise, 0.0};
-      const std::vector<Errors> errors =
+      const std::vector<TeacherErrors> errors =
           observe(peak.model, static_cast<Index>(inputs()), noises, replicate);
       for (std::size_t l = 0; l < lambdas_.size(); ++l) {
         peak_curves(lambdas_[l])
-            .add(peak.noise,
-                 std::vector<double>{
-                     errors[l].masked, errors[l].taught.front(), errors[l].taught.back()})
+            .add(peak.noise, {errors[l].masked, errors[l].taught.front(), errors[l].taught.back()})
             .into(outcome);
       }
     }
@@ -150,12 +143,6 @@ class Teacher : public PointwiseExperiment {
   }
 
  private:
-  /// Of one penalty, means over the data sets of a replicate.
-  struct Errors {
-    double masked = 0;
-    std::vector<double> taught;  ///< one a noise, means over the teachers
-  };
-
   double inputs() const { return model_.inputs(); }
 
   static Curves teacher_curves(double lambda, double noise) {
@@ -201,44 +188,21 @@ class Teacher : public PointwiseExperiment {
     }
   }
 
-  /// Masked modelling and teachers on the same data sets, an entry a penalty. Fitting is linear in
-  /// the labels: a teacher's signal and its noise are fitted apart and put together for every
-  /// noise.
-  std::vector<Errors> observe(const GaussianModel& model,
-                              Index samples,
-                              const std::vector<double>& noises,
-                              const Replicate& replicate) const {
+  std::vector<TeacherErrors> observe(const GaussianModel& model,
+                                     Index samples,
+                                     const std::vector<double>& noises,
+                                     const Replicate& replicate) const {
     RandomStream stream = replicate.stream();
     RandomStream labels = replicate.stream(StreamId::model);
-    const auto normals = [&](Index rows) { return normal_matrix(rows, teachers_, labels); };
-    const Index n = model.problem().sites() - 1;
-    const MatrixXd factor = model.factor().topLeftCorner(n, n);
-    const double trace = model.problem().covariance().diagonal().head(n).sum();
-    std::vector<Errors> errors(lambdas_.size(),
-                               {.masked = 0, .taught = std::vector<double>(noises.size())});
-    for (std::int64_t set = 0; set < data_sets_; ++set) {
-      const MatrixXd data = model.samples(samples, stream);
-      const RidgeFits masked(data, model.factor());
-      const MatrixXd inputs = data.leftCols(n);
-      const MatrixXd weights = normals(n) / std::sqrt(trace);
-      MatrixXd both(samples, 2 * teachers_);
-      both << inputs * weights, normals(samples);
-      const LabelFits taught(inputs, both);
-      for (std::size_t l = 0; l < lambdas_.size(); ++l) {
-        const double share = 1 / static_cast<double>(data_sets_);
-        errors[l].masked += share * masked.fit(lambdas_[l]).test.mean();
-        const MatrixXd fitted = taught.weights(lambdas_[l]);
-        const MatrixXd of_signal = factor.transpose() * (fitted.leftCols(teachers_) - weights);
-        const MatrixXd of_noise = factor.transpose() * fitted.rightCols(teachers_);
-        for (std::size_t k = 0; k < noises.size(); ++k) {
-          const double missed =
-              (std::sqrt(1 - noises[k]) * of_signal + std::sqrt(noises[k]) * of_noise)
-                  .squaredNorm();
-          errors[l].taught[k] += share * (noises[k] + missed / static_cast<double>(teachers_));
-        }
-      }
-    }
-    return errors;
+    return teacher_errors(
+        {.problem = model.problem(),
+         .factor = model.factor(),
+         .lambdas = lambdas_,
+         .noises = noises,
+         .data_sets = data_sets_,
+         .teachers = teachers_},
+        [&] { return model.samples(samples, stream); },
+        labels);
   }
 
   Configuration configuration_;

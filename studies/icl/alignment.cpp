@@ -57,9 +57,8 @@ class Alignment : public PointwiseExperiment {
         rho_(c.real("model.rho")),
         lambda_(c.real("model.lambda")),
         pool_([this] {
-          RandomStream stream(
-              {.seed = static_cast<std::uint64_t>(configuration_.integer("model.pool_seed")),
-               .id = StreamId::model});
+          RandomStream stream({.seed = configuration_.integer<std::uint64_t>("model.pool_seed"),
+                               .id = StreamId::model});
           return gaussian_pool(sizes_.back().tasks, train_, stream);
         }) {
     for (const double kappa : kappas_)

@@ -13,15 +13,6 @@
 
 namespace attica {
 
-/// Defaults in which the two studies differ.
-struct KeyQueryDefaults {
-  std::int64_t dimension = 4;
-  std::int64_t context = 31;
-  std::int64_t heads = 8;
-  std::vector<double> times = {};
-  std::int64_t replicates = 32;
-};
-
 /// @brief The problem as configured.
 struct KeyQuerySetup {
   /// @throws Error (input) naming the parameter

@@ -53,7 +53,7 @@ class Merged : public PointwiseExperiment {
                                                 : kHeads,
                 .dimension = setup_.task.dimension()}),
         white_(c.text("model.init") == "white"),
-        seed_(static_cast<std::uint64_t>(c.integer("model.init_seed"))),
+        seed_(c.integer<std::uint64_t>("model.init_seed")),
         scales_(ascending(c.reals("sweep.init_scale"))),
         enough_(enough_sequences(c)) {
     if (white_ && c.real("model.spectrum_power") != 0) {
@@ -106,7 +106,7 @@ class Merged : public PointwiseExperiment {
     for (const bool grows : {true, false}) {
       Curves curve = white_curve(grows);
       for (const double t : asked_times()) {
-        curve.add(t, std::vector<double>{white_mse(white_task(), shape_, white_start(grows), t)});
+        curve.add(t, {white_mse(white_task(), shape_, white_start(grows), t)});
       }
       curve.into(result);
     }
@@ -144,13 +144,11 @@ class Merged : public PointwiseExperiment {
     }
     Curves curve({{"init_scale", scale}}, "t", {"mse"});
     for (std::size_t k = 0; k < done.mse.size(); ++k) {
-      curve.add(setup_.time(setup_.steps[k]), std::vector<double>{done.mse[k]});
+      curve.add(setup_.time(setup_.steps[k]), {done.mse[k]});
     }
     curve.into(outcome);
     if (!done.crossings.empty()) {
-      Curves({}, "init_scale", {"drop_time"})
-          .add(scale, std::vector<double>{done.crossings.front()})
-          .into(outcome);
+      Curves({}, "init_scale", {"drop_time"}).add(scale, {done.crossings.front()}).into(outcome);
     }
     return outcome;
   }
@@ -205,7 +203,7 @@ class Merged : public PointwiseExperiment {
       if (record_divergence(outcome, done)) return outcome;
       Curves curve = white_curve(grows);
       for (std::size_t k = 0; k < done.mse.size(); ++k) {
-        curve.add(setup.time(setup.steps[k]), std::vector<double>{done.mse[k]});
+        curve.add(setup.time(setup.steps[k]), {done.mse[k]});
       }
       curve.into(outcome);
     }

@@ -34,9 +34,8 @@ ContextSweep::ContextSweep(Configuration& c, ContextAxis axis)
       level_(context_level(c)),
       fresh_pool_(c.text("model.pool") == "fresh"),
       pool_([this] {
-        RandomStream stream(
-            {.seed = static_cast<std::uint64_t>(configuration_.integer("model.pool_seed")),
-             .id = StreamId::model});
+        RandomStream stream({.seed = configuration_.integer<std::uint64_t>("model.pool_seed"),
+                             .id = StreamId::model});
         return sphere_pool(most_tasks_, dimension_, stream);
       }) {
   const auto scalar = [&](const char* key, double other) {
@@ -264,7 +263,7 @@ TheoryResult ContextSweep::theory(TheoryGrid grid) const {
     }
     if (axis_ != ContextAxis::alpha) continue;
     Curves bayes(point(outer, 0), x_name, {"bayes"});
-    for (const double x : xs) bayes.add(x, {PredictedValue(context_bayes(x, base_.rho))});
+    for (const double x : xs) bayes.add(x, {context_bayes(x, base_.rho)});
     bayes.into(result);
   }
   if (axis_ != ContextAxis::alpha) {
@@ -329,7 +328,7 @@ Outcome ContextSweep::run(const Replicate& replicate) const {
     Point where = one.point;
     if (axis_ == ContextAxis::tau) where = point(0, lambda);
     Curves(where, x_name, {"icl", "idg", "gap"})
-        .add(x_of(one.ratios), std::vector<double>{icl, idg, icl - idg})
+        .add(x_of(one.ratios), {icl, idg, icl - idg})
         .into(outcome);
   }
   if (&one == &largest()) {
@@ -358,8 +357,8 @@ Outcome ContextSweep::run(const Replicate& replicate) const {
   const MatrixXd others = sphere_pool(tests, dimension_, unseen);
   Curves(one.point, x_name, {"dmmse_icl", "dmmse_idg"})
       .add(x_of(one.ratios),
-           std::vector<double>{posterior_mean_error(pool, others, noise, unseen),
-                               posterior_mean_error(pool, seen, noise, unseen)})
+           {posterior_mean_error(pool, others, noise, unseen),
+            posterior_mean_error(pool, seen, noise, unseen)})
       .into(outcome);
   return outcome;
 }

@@ -6,7 +6,6 @@
 #include <Eigen/Core>
 #include <functional>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "attica/studies/icl/context_sizes.hpp"
@@ -77,14 +76,6 @@ class ContextSweep : public PointwiseExperiment {
   Lazy<Eigen::MatrixXd> pool_;  ///< the largest that is needed
 };
 
-/// @brief The parameters `model.*`, `theory.level`, `sim.max_memory` and `sim.replicates`; of α, κ,
-/// τ and λ those that are given.
-struct ContextDefaults {
-  std::optional<double> alpha = {}, kappa = {}, tau = {}, lambda = {};
-  double rho = 0.1;
-  std::int64_t dimension = 16;
-  std::int64_t replicates = 400;
-};
 /// @throws Error (input) naming theory.level where every replicate has a pool of its own and the
 /// theory would be that given one
 ContextLevel context_level(const Configuration& configuration);

@@ -31,7 +31,7 @@ class Separate : public PointwiseExperiment {
                 .rank = c.integer("model.rank")}),
         scale_(c.real("model.init_scale")),
         enough_(enough_sequences(c)),
-        seed_(static_cast<std::uint64_t>(c.integer("model.init_seed"))) {
+        seed_(c.integer<std::uint64_t>("model.init_seed")) {
     const auto rank = static_cast<double>(shape_.rank);
     require(shape_.rank <= shape_.dimension,
             "model.rank",
@@ -69,7 +69,7 @@ class Separate : public PointwiseExperiment {
       for (const double t : times) {
         const double mse = flow_->mse(t);
         curve.add(t, {PredictedValue(mse, 0, enough_)});
-        population.add(t, {PredictedValue(mse)});
+        population.add(t, {mse});
       }
       population.into(result);
     } else {
@@ -130,12 +130,12 @@ class Separate : public PointwiseExperiment {
     const std::string kind = replicate.point() == 0 ? "" : "population_";
     Curves curve({}, "t", {kind + "mse"});
     for (std::size_t k = 0; k < done.mse.size(); ++k) {
-      curve.add(setup_.time(setup_.steps[k]), std::vector<double>{done.mse[k]});
+      curve.add(setup_.time(setup_.steps[k]), {done.mse[k]});
     }
     curve.into(outcome);
     Curves steps({}, "mode", {kind + "step_time"});
     for (std::size_t m = 0; m < done.crossings.size(); ++m) {
-      steps.add(static_cast<double>(m + 1), std::vector<double>{done.crossings[m]});
+      steps.add(static_cast<double>(m + 1), {done.crossings[m]});
     }
     if (!steps.empty()) steps.into(outcome);
     return outcome;

@@ -151,13 +151,11 @@ class TokenCurve : public PointwiseExperiment {
     Curves scatter({{"beta", dynamics.beta}}, "t", {"variance_gain"});
     for (std::size_t k = 0; k < steps_.size(); ++k) {
       const Eigen::ArrayXd values = rho.row(static_cast<Index>(k));
-      mean.add(
-          time(steps_[k]),
-          std::vector<double>{values.mean() - response(static_cast<Index>(k)) * starts.mean()});
+      mean.add(time(steps_[k]), {values.mean() - response(static_cast<Index>(k)) * starts.mean()});
       if (systems > 1) {
         const double gain =
             (values - values.mean()).square().sum() / (starts - starts.mean()).square().sum();
-        scatter.add(time(steps_[k]), std::vector<double>{gain});
+        scatter.add(time(steps_[k]), {gain});
       }
     }
     mean.into(outcome);
@@ -208,7 +206,7 @@ class TokenCurve : public PointwiseExperiment {
         followed(equiangular_gram(tokens_, 0), {tokens_, beta, normalisation});
     Curves curve = exact_curve(normalisation, beta);
     for (std::size_t k = 0; k < steps_.size(); ++k) {
-      curve.add(time(steps_[k]), std::vector<double>{rho(static_cast<Index>(k))});
+      curve.add(time(steps_[k]), {rho(static_cast<Index>(k))});
     }
     Outcome outcome;
     curve.into(outcome);

@@ -85,7 +85,7 @@ class TokenMetastable : public PointwiseExperiment {
     for (const std::int64_t step : steps_) {
       for (; done < step && !replicate.stopped(); ++done) gram_step(gram, dynamics, step_);
       const GroupOverlaps overlaps = group_overlaps(gram);
-      curves.add(time(step), std::vector<double>{overlaps.between, overlaps.within});
+      curves.add(time(step), {overlaps.between, overlaps.within});
     }
     Outcome outcome;
     curves.into(outcome);

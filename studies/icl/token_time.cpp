@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "attica/sim/icl/tokens.hpp"
 #include "attica/studies/icl/tokens.hpp"
@@ -15,9 +14,6 @@
 
 namespace attica::token_time {
 namespace {
-
-/// Of a replicate that came to none, as the others do: its place is recorded all the same.
-constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
 using Eigen::Index;
 using Eigen::MatrixXd;
@@ -76,7 +72,7 @@ class TokenTime : public PointwiseExperiment {
         const double time = at_point({{"beta", beta}}, [&] {
           return clustering_time({tokens_, beta, n}, 0, delta_);
         });
-        if (time < longest_) level.add(beta, {PredictedValue(time)});
+        if (time < longest_) level.add(beta, {time});
       }
       if (!level.empty()) level.into(result);
     }
@@ -87,8 +83,7 @@ class TokenTime : public PointwiseExperiment {
       for (int k = 0; k < kLongContexts; ++k) {
         const double gamma = kLargestGamma * k / (kLongContexts - 1);
         contexts.add(gamma,
-                     {PredictedValue(clustering_time(
-                         {n, gamma * std::log(static_cast<double>(n))}, 0, delta_))});
+                     {clustering_time({n, gamma * std::log(static_cast<double>(n))}, 0, delta_)});
       }
       contexts.into(result);
     }
@@ -118,7 +113,7 @@ class TokenTime : public PointwiseExperiment {
           if (!simulated(n, beta)) continue;
           const auto time =
               clustered({tokens_, beta, n}, MatrixXd::Identity(tokens_, tokens_), stopped);
-          if (time) level.add(beta, std::vector<double>{*time});
+          if (time) level.add(beta, {*time});
         }
         if (!level.empty()) level.into(outcome);
       }
@@ -131,11 +126,11 @@ class TokenTime : public PointwiseExperiment {
     if (time) {
       const double response = responses_.get()[replicate.point()];
       Curves({}, "beta", {"time"})
-          .add(beta, std::vector<double>{*time - response * mean_overlap(start)})
+          .add(beta, {*time - response * mean_overlap(start)})
           .into(outcome);
     } else {
       outcome.status = "not clustered";
-      Curves({}, "beta", {"time"}).add(beta, std::vector<double>{kNoValue}).into(outcome);
+      Curves({}, "beta", {"time"}).add(beta, {kNoValue}).into(outcome);
     }
     return outcome;
   }
@@ -244,7 +239,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   std::vector<double> betas = ascending(c.reals("sweep.beta"));
   std::erase_if(betas, [&](double beta) { return !expected_within(observed, beta, horizon); });
   if (betas.empty()) return {};
-  const auto replicates = static_cast<std::size_t>(c.integer("sim.replicates"));
+  const auto replicates = c.integer<std::size_t>("sim.replicates");
   const ObservedCurve* curve = observed.curve("time");
   if (curve == nullptr) return {claim_open("clusters", statement, "none did")};
   std::vector<std::size_t> reached(replicates, 0);

@@ -3,7 +3,6 @@
 /// @brief What the studies of tokens on the sphere share: parameters, margins, time grids, sources.
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "attica/core/icl/tokens.hpp"

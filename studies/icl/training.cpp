@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "attica/core/icl/regression.hpp"
 #include "attica/sim/icl/ridge.hpp"
@@ -34,9 +33,8 @@ class Training : public PointwiseExperiment {
                   .steps = recorded_steps(c)}),
         pool_([this] {
           require_pool(sizes_, "model.kappa", asked_.kappa);
-          RandomStream stream(
-              {.seed = static_cast<std::uint64_t>(configuration_.integer("model.pool_seed")),
-               .id = StreamId::model});
+          RandomStream stream({.seed = configuration_.integer<std::uint64_t>("model.pool_seed"),
+                               .id = StreamId::model});
           return sphere_pool(sizes_.tasks, sizes_.dimension, stream);
         }) {
     rounded_ = rounded_ratios(c, sizes_.dimension);
@@ -111,8 +109,7 @@ class Training : public PointwiseExperiment {
     const std::int64_t diverged =
         descend(sequences, descent_, training, [&](std::int64_t step, const MatrixXd& gamma) {
           last = population_error(gamma, fresh);
-          curves.add(static_cast<double>(step),
-                     std::vector<double>{last, (gamma - ridge).norm() / ridge.norm()});
+          curves.add(static_cast<double>(step), {last, (gamma - ridge).norm() / ridge.norm()});
           return !replicate.stopped();
         });
     curves.into(outcome);

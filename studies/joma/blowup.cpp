@@ -59,7 +59,7 @@ class Blowup : public PointwiseExperiment {
       Curves deficit = deficit_curve();
       for (std::size_t k = 0; k < gaps_.size(); ++k) {
         weights.add(gaps_[k], v[k]);
-        deficit.add(gaps_[k], {PredictedValue(attention_deficit(delta_, v[k]))});
+        deficit.add(gaps_[k], {attention_deficit(delta_, v[k])});
       }
       weights.into(outcome);
       deficit.into(outcome);

@@ -47,7 +47,7 @@ class BounceExperiment : public PointwiseExperiment {
         times_(ascending(c.reals("sim.times"))),
         token_times_(ascending(c.reals("sim.token_times"))),
         visible_(c.real("check.visible")),
-        batch_(static_cast<int>(c.integer("sim.batch"))),
+        batch_(c.integer<int>("sim.batch")),
         regression_{as_vector(c.reals("model.probability")), as_vector(c.reals("model.target"))} {
     for (const double gamma : gammas_) validate(at(gamma));
     validate(regression_);
@@ -81,13 +81,13 @@ class BounceExperiment : public PointwiseExperiment {
       if (swept) add_entropy(gamma, line_between(times_, AxisScale::linear, grid), result);
       const BounceSummary s = bounce_summary(at(gamma));
       const double depth = s.status == OdeStatus::event ? s.depth() : std::nan("");
-      end.add(gamma, std::vector<double>{s.final_entropy, depth, depth > kDepth ? 1.0 : 0.0});
+      end.add(gamma, {s.final_entropy, depth, depth > kDepth ? 1.0 : 0.0});
       if (swept && !visible && depth > visible_) {
         result.diagnostics.emplace_back("visible_gamma", gamma);
         visible = true;
       }
       if (s.minimum) {
-        minimum.add(gamma, std::vector<double>{s.minimum->time, s.minimum->entropy});
+        minimum.add(gamma, {s.minimum->time, s.minimum->entropy});
       } else if (swept) {
         monotone.emplace_back(gamma);
       }
@@ -119,7 +119,7 @@ class BounceExperiment : public PointwiseExperiment {
     Curves entropy({}, "time", {"token_entropy"});
     const OneTokenRegression& r = regression_;
     const auto observe = [&](std::size_t k, const VectorXd&, const VectorXd& z) {
-      entropy.add(realised_[k], {PredictedValue(logits_entropy(z))});
+      entropy.add(realised_[k], {logits_entropy(z)});
     };
     descend_one_token(r.probability, r.target, eta_, batch_, steps_, replicate.address(), observe);
     entropy.into(outcome);
@@ -141,7 +141,7 @@ class BounceExperiment : public PointwiseExperiment {
     const std::vector<double> entropy = bounce_curve(at(gamma), times).entropy;
     Curves curve = entropy_curve(gamma);
     for (std::size_t k = 0; k < times.size(); ++k) {  // listed as failed where not reached
-      curve.add(times[k], {PredictedValue(k < entropy.size() ? entropy[k] : std::nan(""))});
+      curve.add(times[k], {k < entropy.size() ? entropy[k] : std::nan("")});
     }
     curve.into(result);
   }
@@ -152,10 +152,10 @@ class BounceExperiment : public PointwiseExperiment {
     Curves token({}, "time", {"token_entropy"});
     for (std::size_t k = times.size() - token_times.size(); k < times.size(); ++k) {
       const auto column = static_cast<Index>(k);
-      token.add(times[k],
-                {PredictedValue(column < flow.states.cols()
-                                    ? softmax_entropy(0.5 * flow.states.col(column).cwiseAbs2())
-                                    : std::nan(""))});
+      token.add(
+          times[k],
+          {column < flow.states.cols() ? softmax_entropy(0.5 * flow.states.col(column).cwiseAbs2())
+                                       : std::nan("")});
     }
     token.into(result);
     // The linear model with the same mu: entropy falls to 0.
@@ -165,7 +165,7 @@ class BounceExperiment : public PointwiseExperiment {
       // Denser towards the blow-up.
       const double left = 1 - static_cast<double>(k) / kPoints;
       const double f = 1 - left * left;
-      linear.add(f, {PredictedValue(attention_entropy(joma_attention(erf_values(base_.mu, f))))});
+      linear.add(f, {attention_entropy(joma_attention(erf_values(base_.mu, f)))});
     }
     linear.into(result);
   }
@@ -258,7 +258,7 @@ class BounceExperiment : public PointwiseExperiment {
       Curves entropy = entropy_curve(gamma);
       for (auto k = static_cast<Index>(times.size() - times_.size()); k < flow.states.cols(); ++k) {
         entropy.add(times[static_cast<std::size_t>(k)],
-                    {PredictedValue(logits_entropy(gamma * flow.states.col(k).cwiseAbs2()))});
+                    {logits_entropy(gamma * flow.states.col(k).cwiseAbs2())});
       }
       entropy.into(outcome);
       if (flow.finished()) continue;

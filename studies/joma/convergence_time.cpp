@@ -2,8 +2,6 @@
 /// @brief Study joma-convergence-time: how long a component takes to converge when attention speeds
 /// it up.
 
-#include <fmt/format.h>
-
 #include <cmath>
 
 #include "attica/studies/joma/model.hpp"
@@ -36,14 +34,14 @@ class ConvergenceTime : public PointwiseExperiment {
       Curves law({{"epsilon", epsilon}}, "mu", {"asymptotic_time"});
       for (const double mu : mus) {
         const JomaComponent c = component(mu);
-        time.add(mu, {PredictedValue(convergence_time(c, epsilon))});
-        if (c.delta0() > 0) law.add(mu, {PredictedValue(asymptotic_convergence_time(c, epsilon))});
+        time.add(mu, {convergence_time(c, epsilon)});
+        if (c.delta0() > 0) law.add(mu, {asymptotic_convergence_time(c, epsilon)});
       }
       time.into(result);
       if (!law.empty()) law.into(result);
     }
     for (const double mu : mus) {
-      if (component(mu).delta0() > 0) q.add(mu, {PredictedValue(correction_q(component(mu)))});
+      if (component(mu).delta0() > 0) q.add(mu, {correction_q(component(mu))});
     }
     if (!q.empty()) q.into(result);
     return result;
@@ -60,7 +58,7 @@ class ConvergenceTime : public PointwiseExperiment {
         if (component(mu).delta0() == 0) continue;
         const OdeResult flow = integrated_nats({component(mu)}, 0, -std::log(epsilon));
         if (flow.status == OdeStatus::event) {
-          time.add(mu, {PredictedValue(flow.state[1])});
+          time.add(mu, {flow.state[1]});
         } else {
           mark_failed(outcome, flow);
         }

@@ -53,8 +53,8 @@ void complete(Configuration& c) {
 LatentTree tree_of(const Configuration& c) {
   constexpr double kLow = 0.1;  // q_{a,k}
   constexpr double kHigh = 0.9;
-  return bit_tree(static_cast<int>(c.integer("model.depth")),
-                  static_cast<int>(c.integer("model.classes")),
+  return bit_tree(c.integer<int>("model.depth"),
+                  c.integer<int>("model.classes"),
                   c.real("model.rho"),
                   kLow,
                   kHigh);
@@ -96,8 +96,8 @@ class DeepExperiment : public PointwiseExperiment {
         widths_(widths_of(c)),
         etas_(swept_ ? ascending(c.reals("sweep.eta")) : std::vector{c.real("sim.eta")}),
         network_{.text = c.has("model.file"),
-                 .layers = static_cast<int>(c.integer("model.layers")),
-                 .heads = static_cast<int>(c.integer("model.heads")),
+                 .layers = c.integer<int>("model.layers"),
+                 .heads = c.integer<int>("model.heads"),
                  .causal = c.text("model.mask") == "causal",
                  .dropout = c.real("sim.dropout"),
                  .lambda = c.real("sim.lambda"),
@@ -107,8 +107,7 @@ class DeepExperiment : public PointwiseExperiment {
       diagnostics_ = {{"leaves", static_cast<std::int64_t>(tree_of(c).leaves())}};
       return;
     }
-    words_ =
-        read_words(c.input_text("model.file"), static_cast<std::size_t>(c.integer("model.tokens")));
+    words_ = read_words(c.input_text("model.file"), c.integer<std::size_t>("model.tokens"));
     task_.get();  // refuses a text that is too short
     diagnostics_ = {{"words", words_->tokens.size()}, {"vocabulary", words_->words.size()}};
     warnings_ = words_->warnings;
@@ -169,7 +168,7 @@ class DeepExperiment : public PointwiseExperiment {
         const auto first = values.begin() + static_cast<std::ptrdiff_t>(2 + which * layers);
         return std::vector<double>(first, first + static_cast<std::ptrdiff_t>(layers));
       };
-      learnt.add(x, std::vector<double>{loss, values[1]});
+      learnt.add(x, {loss, values[1]});
       entropy.add(x, by_layer(0));
       rank.add(x, by_layer(1));
       cosine.add(x, by_layer(2));
@@ -209,11 +208,10 @@ class DeepExperiment : public PointwiseExperiment {
       }
     }
     if (!swept_) {
-      const DeepRecord start =
-          mean_start(options,
-                     start_task_.get(),
-                     replicate.address(),
-                     static_cast<std::uint64_t>(configuration_.integer("sim.starts")));
+      const DeepRecord start = mean_start(options,
+                                          start_task_.get(),
+                                          replicate.address(),
+                                          configuration_.integer<std::uint64_t>("sim.starts"));
       const double all_ranks =
           std::accumulate(start.stable_rank.begin(), start.stable_rank.end(), 0.0);
       start_curves()
@@ -230,10 +228,10 @@ class DeepExperiment : public PointwiseExperiment {
 
  private:
   DeepTask make_task() const {
-    const auto batch = static_cast<int>(configuration_.integer("sim.batch"));
+    const auto batch = configuration_.integer<int>("sim.batch");
     if (network_.text) {
       return text_task(*words_,
-                       {.window = static_cast<int>(configuration_.integer("model.window")),
+                       {.window = configuration_.integer<int>("model.window"),
                         .batch = batch,
                         .masked = !network_.causal});
     }

@@ -1,8 +1,6 @@
 /// @file
 /// @brief Study deep-entropy: does the entropy of attention bounce in trained transformers?
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 

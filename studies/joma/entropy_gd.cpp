@@ -73,7 +73,7 @@ class EntropyGd : public PointwiseExperiment {
         mark_diverged(outcome, steps_[k]);
         return;
       }
-      entropy.add(static_cast<double>(steps_[k]), {PredictedValue(h)});
+      entropy.add(static_cast<double>(steps_[k]), {h});
       weights(steps_[k], v).into(maps);
     };
     const VectorXd mu = Eigen::Map<const VectorXd>(bounce_.mu.data(), size);
@@ -87,7 +87,7 @@ class EntropyGd : public PointwiseExperiment {
   static Curves entropy_curve() { return {{}, "step", {"attention_entropy"}}; }
   static Curves weights(std::int64_t step, const VectorXd& v) {
     Curves curve(at_step(step), "component", {"v"});
-    for (Eigen::Index j = 0; j < v.size(); ++j) curve.add(numbered(j), {PredictedValue(v[j])});
+    for (Eigen::Index j = 0; j < v.size(); ++j) curve.add(numbered(j), {v[j]});
     return curve;
   }
 

@@ -26,8 +26,8 @@ class Erf : public PointwiseExperiment {
         fractions_(ascending(c.reals("sweep.time_fraction"))),
         blowup_(joint_blowup_time(delta_)),
         descent_{.eta = c.real("sim.eta"),
-                 .batch = static_cast<int>(c.integer("sim.batch")),
-                 .context = static_cast<int>(c.integer("model.context"))} {
+                 .batch = c.integer<int>("sim.batch"),
+                 .context = c.integer<int>("model.context")} {
     const VectorXd variance = tokens_.variance(descent_.context);
     for (std::size_t l = 0; l < delta_.size(); ++l) {
       walks_.push_back({.delta = delta_[l],
@@ -74,7 +74,7 @@ class Erf : public PointwiseExperiment {
     std::vector<std::vector<double>> values;
     for (const double f : x) {
       values.push_back(erf_values(delta_, f));
-      entropy.add(f, {PredictedValue(attention_entropy(joma_attention(values.back())))});
+      entropy.add(f, {attention_entropy(joma_attention(values.back()))});
     }
     for (std::size_t l = 0; l < delta_.size(); ++l) {
       const Point token = {{"token", numbered(l)}};
@@ -136,13 +136,13 @@ class Erf : public PointwiseExperiment {
         const double value = reached.v[static_cast<Index>(l)];
         const double at = erf_coordinate(value);
         const double off = at - delta_[l] * time - walks_[l].bias(time);
-        v[l].add(f, {PredictedValue(value)});
-        y[l].add(f, {PredictedValue(at)});
-        bias[l].add(f, {PredictedValue(at - reached.walk[static_cast<Index>(l)])});
-        spread[l].add(f, {PredictedValue(off * off)});
+        v[l].add(f, {value});
+        y[l].add(f, {at});
+        bias[l].add(f, {at - reached.walk[static_cast<Index>(l)]});
+        spread[l].add(f, {off * off});
         if (time > 0) relative.push_back(std::pow(off / walks_[l].deviation(time), 2));
       }
-      entropy.add(f, {PredictedValue(logits_entropy(reached.z))});
+      entropy.add(f, {logits_entropy(reached.z)});
     };
     descend_erf(tokens_, descent_, steps_, address, observe);
     Outcome outcome;

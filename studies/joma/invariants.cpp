@@ -22,36 +22,20 @@ struct Pair {
   Point point() const { return {{"attention", attention}, {"activation", activation}}; }
 };
 
-/// How much the loss falls along its descent direction d, per length and |d|: 1 if d is minus its
-/// gradient, whatever is conserved. A central difference of the loss alone.
-double descent_slope(const JomaModel& model, const JomaState& state) {
-  constexpr double kStep = 1e-6;
-  JomaState descent;
-  model.loss(state, &descent);
-  const VectorXd direction = descent.flat();
-  if (direction.norm() == 0) return 1;  // at rest
-  const VectorXd at = state.flat();
-  const double h = kStep / direction.norm();
-  const auto loss_at = [&](double along) {
-    return model.loss(state.from_flat(at + along * direction), nullptr);
-  };
-  return (loss_at(-h) - loss_at(h)) / (2 * h * direction.squaredNorm());
-}
-
 class Invariants : public PointwiseExperiment {
  public:
   explicit Invariants(const Configuration& c)
       : steps_(recorded_steps(c)),
         eta_(c.real("sim.eta")),
-        batch_(static_cast<int>(c.integer("sim.batch"))),
+        batch_(c.integer<int>("sim.batch")),
         seed_(c.seed()),
         scale_(c.real("sim.scale")),
         logit_(c.real("sim.logit")),
         orthonormal_(c.real("model.overlap") == 0) {
     const JomaSizes sizes{.tokens = c.integer("model.tokens"),
                           .samples = c.integer("model.samples"),
-                          .classes = static_cast<int>(c.integer("model.classes")),
-                          .queries = static_cast<int>(c.integer("model.queries")),
+                          .classes = c.integer<int>("model.classes"),
+                          .queries = c.integer<int>("model.queries"),
                           .units = c.integer("model.units")};
     bool from_file = false;
     for (const std::string& attention : c.texts("model.attention")) {
@@ -117,9 +101,9 @@ class Invariants : public PointwiseExperiment {
       const auto x = static_cast<double>(record);
       const VectorXd off = softmax ? VectorXd(model.logit_sums(s) - model.logit_sums(start))
                                    : VectorXd(change - descent.accumulated());
-      drift.add(x, {PredictedValue(off.cwiseAbs().maxCoeff() / scale)});
-      flow.add(x, {PredictedValue(change.cwiseAbs().maxCoeff())});
-      slope.add(x, {PredictedValue(descent_slope(model, s))});
+      drift.add(x, {off.cwiseAbs().maxCoeff() / scale});
+      flow.add(x, {change.cwiseAbs().maxCoeff()});
+      slope.add(x, {descent_slope(model, s)});
     }
     Outcome outcome;
     drift.into(outcome);

@@ -19,7 +19,7 @@ NumberedCurves::NumberedCurves(const std::string& name,
 }
 
 void NumberedCurves::add(double x, const std::vector<double>& values) {
-  for (std::size_t i = 0; i < all_.size(); ++i) all_[i].add(x, {PredictedValue(values.at(i))});
+  for (std::size_t i = 0; i < all_.size(); ++i) all_[i].add(x, {values.at(i)});
 }
 
 NumberedCurves map_rows(const std::string& name,
@@ -62,7 +62,7 @@ LatentTree configured_tree(const Configuration& c) {
   const std::vector<double> prior = c.reals("model.root_prior");
   std::vector<std::vector<double>> rows = c.rows("model.root_child");
   if (rows.size() == 1) rows.push_back(rows.front());  // one law for both children
-  tree.depth = static_cast<int>(c.integer("model.depth"));
+  tree.depth = c.integer<int>("model.depth");
   tree.prior =
       Eigen::Map<const Eigen::VectorXd>(prior.data(), static_cast<Eigen::Index>(prior.size()));
   tree.root_child = Eigen::MatrixXd(static_cast<Eigen::Index>(rows.size()), tree.classes());

@@ -6,10 +6,9 @@
 
 #include <cmath>
 #include <deque>
-#include <optional>
 
-#include "attica/sim/joma/descent.hpp"
 #include "attica/sim/joma/networks.hpp"
+#include "attica/sim/joma/overlap_descent.hpp"
 #include "attica/studies/joma/file_start.hpp"
 #include "attica/studies/joma/model.hpp"
 
@@ -29,8 +28,8 @@ class Overlap : public PointwiseExperiment {
         steps_(c.integer("sim.length")) {
     const JomaSizes sizes{.tokens = c.integer("model.tokens"),
                           .samples = c.integer("model.samples"),
-                          .classes = static_cast<int>(c.integer("model.classes")),
-                          .queries = static_cast<int>(c.integer("model.queries")),
+                          .classes = c.integer<int>("model.classes"),
+                          .queries = c.integer<int>("model.queries"),
                           .units = c.integer("model.units")};
     std::vector<RunAt> realised;
     for (const double overlap : overlaps_) {
@@ -62,29 +61,32 @@ class Overlap : public PointwiseExperiment {
       JomaLaw law{.attention = kJomaAttentions(attention),
                   .activation = kJomaActivations(c.text("model.activation")),
                   .temperature = c.real("model.temperature")};
-      models_.push_back(random_joma_model(sizes, std::move(law), of_model));
-      starts_.push_back(random_joma_start(models_.back(), c.real("sim.scale"), of_start));
-      const bool from_file = take_file_start(c, starts_.back());
-      if (attention == "linear" && !from_file) starts_.back().z.array() += c.real("sim.logit");
-      responses_.emplace_back([this, a] { return response(a); });
+      JomaModel model = random_joma_model(sizes, std::move(law), of_model);
+      JomaState start = random_joma_start(model, c.real("sim.scale"), of_start);
+      const bool from_file = take_file_start(c, start);
+      if (attention == "linear" && !from_file) start.z.array() += c.real("sim.logit");
+      descents_.push_back({std::move(model), std::move(start), eta_, steps_});
+      responses_.emplace_back([this, a] { return descents_[a].response(); });
     }
   }
 
   TheoryResult theory(TheoryGrid grid) const override {
     TheoryResult result;
     for (std::size_t a = 0; a < attentions_.size(); ++a) {
-      const Orders first = at_point({{"attention", attentions_[a]}},
-                                    [&] { return moves_of(models_[a], starts_[a]); });
+      const Orders first = at_point({{"attention", attentions_[a]}}, [&] {
+        return moves_of(descents_[a].orthonormal, descents_[a].start);
+      });
       const double next = next_order(a, first.second);
-      const Index tokens = models_[a].tokens();
+      const Index tokens = descents_[a].orthonormal.tokens();
       Curves equal = curve("equal_drift", a);
       Curves leading = curve("equal_drift_first", a);
       Curves random = curve("random_drift", a);
       Curves identity = curve("invariant_drift", a);
       for (const double e : line_between(overlaps_, AxisScale::log, grid, 2)) {
         const MatrixXd gram = equal_overlap(tokens, e);
-        const Orders orders = at_point({{"attention", attentions_[a]}, {"overlap", e}},
-                                       [&] { return moves_of(with_gram(a, gram), starts_[a]); });
+        const Orders orders = at_point({{"attention", attentions_[a]}, {"overlap", e}}, [&] {
+          return moves_of(with_gram(descents_[a].orthonormal, gram), descents_[a].start);
+        });
         equal.add(e, {told_to_step(orders, [&](const MatrixXd& moves) {
                     return mean_square_drift(moves, gram);
                   })});
@@ -110,7 +112,7 @@ class Overlap : public PointwiseExperiment {
 
   double flops(std::size_t point) const override {
     constexpr double kSample = 200;
-    const JomaModel& model = models_[attention(point)];
+    const JomaModel& model = descents_[attention(point)].orthonormal;
     return kSample * static_cast<double>(steps_ * model.samples().weights.size() * model.units() *
                                          model.tokens());
   }
@@ -118,28 +120,30 @@ class Overlap : public PointwiseExperiment {
   Outcome run(const Replicate& replicate) const override {
     const std::size_t a = attention(replicate.point());
     const double overlap = overlaps_[replicate.point() % overlaps_.size()];
-    const Index tokens = models_[a].tokens();
+    const Index tokens = descents_[a].orthonormal.tokens();
     Outcome outcome;
     if (equal(replicate.point())) {
-      const Trained trained = train(a, equal_overlap(tokens, overlap));
+      const OverlapDrift trained = descents_[a].with(equal_overlap(tokens, overlap));
       if (trained.blown_up_at) return diverged(trained);
       curve("equal_drift", a).add(overlap, {mean_square(trained.drift)}).into(outcome);
       return outcome;
     }
     RandomStream stream = replicate.stream(StreamId::model);
     const MatrixXd gram = random_overlap(tokens, dimension(overlap), stream);
-    const Trained trained = train(a, gram);
+    const OverlapDrift trained = descents_[a].with(gram);
     if (trained.blown_up_at) return diverged(trained);
     // An exact control variate: what the cosines do to first order, whose mean square is known, as
     // they are uncorrelated with variance 1/d.
     const MatrixXd& response = responses_[a].get();
     const double known = response.squaredNorm() / static_cast<double>(tokens * dimension(overlap));
     const double square =
-        mean_square(trained.drift) - mean_square(response * cosines(gram)) + known;
+        mean_square(trained.drift) - mean_square(response * pair_cosines(gram)) + known;
     curve("random_drift", a).add(overlap, {square}).into(outcome);
     if (a == 0 && overlap == largest()) {
-      add_constant(
-          outcome, "mean_square_cosine", mean_square_cosine(replicate.stream(), tokens, overlap));
+      // Over many random embeddings besides the one of the replicate.
+      add_constant(outcome,
+                   "mean_square_cosine",
+                   mean_square_cosine(replicate.stream(), tokens, dimension(overlap)));
     }
     curve("invariant_drift", a).add(overlap, {trained.violation}).into(outcome);
     return outcome;
@@ -184,15 +188,17 @@ class Overlap : public PointwiseExperiment {
     constexpr double kLeast = 12;
     constexpr double kFactor = 4;
     constexpr double kFew = 3;
-    const Index tokens = models_[a].tokens();
+    const Index tokens = descents_[a].orthonormal.tokens();
     const auto pairs = static_cast<double>(tokens * (tokens - 1)) / 2;
     const double e = 0.1 / static_cast<double>(tokens);
     const MatrixXd above = equal_overlap(tokens, e);
     const MatrixXd below = 2 * MatrixXd::Identity(tokens, tokens) - above;
     double square = 0;
     for (const MatrixXd& gram : {above, below}) {
-      square +=
-          mean_square_drift(overlap_moves(with_gram(a, gram), starts_[a], time(), eta_), gram);
+      square += mean_square_drift(
+          overlap_moves(
+              with_gram(descents_[a].orthonormal, gram), descents_[a].start, time(), eta_),
+          gram);
     }
     const double leading = 2 * mean_square_drift(first, above);
     return leading > 0 ? std::max(kLeast,
@@ -203,85 +209,19 @@ class Overlap : public PointwiseExperiment {
 
   double largest() const { return *std::max_element(overlaps_.begin(), overlaps_.end()); }
 
-  struct Trained {
-    VectorXd drift;        ///< of what orthonormal embeddings conserve, without whole steps' share
-    double violation = 0;  ///< of the identity that is left
-    std::optional<std::int64_t> blown_up_at = {};
-  };
-
-  Trained train(std::size_t a, const MatrixXd& gram) const {
-    const JomaModel& orthonormal = models_[a];
-    const JomaModel model = with_gram(a, gram);
-    const JomaState& start = starts_[a];
-    JomaDescent descent(model, start, eta_, 0, {});
-    VectorXd whole_steps = VectorXd::Zero(orthonormal.tokens());
-    while (descent.steps() < steps_ && !descent.blown_up()) {
-      descent.step();
-      whole_steps += orthonormal.invariant_step(descent.last_step());
-    }
-    if (descent.blown_up()) return {.drift = {}, .blown_up_at = descent.steps()};
-    const JomaState& s = descent.state();
-    const VectorXd left = model.invariant(s) - model.invariant(start) - descent.accumulated();
-    return {.drift = orthonormal.invariant(s) - orthonormal.invariant(start) - whole_steps,
-            .violation = left.cwiseAbs().maxCoeff() / std::max(1.0, s.z.cwiseAbs().maxCoeff())};
-  }
-
-  static Outcome diverged(const Trained& trained) {
+  static Outcome diverged(const OverlapDrift& trained) {
     Outcome outcome;
     mark_diverged(outcome, *trained.blown_up_at);
     return outcome;
   }
-
-  /// Drift of all tokens (rows) per cosine of each pair (columns), measured at a small one.
-  MatrixXd response(std::size_t a) const {
-    constexpr double kCosine = 1e-6;
-    const Index tokens = models_[a].tokens();
-    MatrixXd all(tokens, tokens * (tokens - 1) / 2);
-    Index pair = 0;
-    for (Index j = 0; j < tokens; ++j) {
-      for (Index i = 0; i < j; ++i) {
-        MatrixXd gram = MatrixXd::Identity(tokens, tokens);
-        gram(i, j) = gram(j, i) = kCosine;
-        const Trained trained = train(a, gram);
-        if (trained.blown_up_at) return MatrixXd::Zero(tokens, all.cols());  // no control
-        all.col(pair++) = trained.drift / kCosine;
-      }
-    }
-    return all;
-  }
-  /// In the order of response().
-  static VectorXd cosines(const MatrixXd& gram) {
-    VectorXd all(gram.rows() * (gram.rows() - 1) / 2);
-    Index pair = 0;
-    for (Index j = 0; j < gram.rows(); ++j) {
-      for (Index i = 0; i < j; ++i) all[pair++] = gram(i, j);
-    }
-    return all;
-  }
   static double mean_square(const VectorXd& v) {
     return v.squaredNorm() / static_cast<double>(v.size());
-  }
-
-  /// Over many random embeddings besides the one of the replicate.
-  static double mean_square_cosine(RandomStream stream, Index tokens, double overlap) {
-    constexpr int kEmbeddings = 50;
-    double sum = 0;
-    for (int k = 0; k < kEmbeddings; ++k) {
-      const MatrixXd gram = random_overlap(tokens, dimension(overlap), stream);
-      sum += gram.squaredNorm() - static_cast<double>(tokens);
-    }
-    return sum / (kEmbeddings * static_cast<double>(tokens * (tokens - 1)));
   }
 
   static Index dimension(double overlap) { return std::lround(1 / (overlap * overlap)); }
   bool equal(std::size_t point) const { return point >= attentions_.size() * overlaps_.size(); }
   std::size_t attention(std::size_t point) const {
     return point / overlaps_.size() % attentions_.size();
-  }
-  JomaModel with_gram(std::size_t a, MatrixXd gram) const {
-    JomaLaw law = models_[a].law();
-    law.gram = std::move(gram);
-    return {std::move(law), models_[a].samples()};
   }
   Curves curve(const std::string& name, std::size_t a) const {
     return {{{"attention", attentions_[a]}}, "overlap", {name}};
@@ -291,9 +231,8 @@ class Overlap : public PointwiseExperiment {
   std::vector<std::string> attentions_;
   double eta_;
   std::int64_t steps_;
-  std::vector<JomaModel> models_;
-  std::vector<JomaState> starts_;
-  std::deque<Lazy<MatrixXd>> responses_;  ///< of the attentions
+  std::vector<OverlapDescent> descents_;  ///< of the attentions
+  std::deque<Lazy<MatrixXd>> responses_;
 };
 
 std::vector<ExponentClaim> exponents(const Configuration& c) {

@@ -80,7 +80,7 @@ class Salience : public PointwiseExperiment {
         break;
       }
       const double ratio = flow.state[0] / flow.state[1];
-      curves.add(ell, std::vector<double>{ratio, ratio / limit(pair) - 1});
+      curves.add(ell, {ratio, ratio / limit(pair) - 1});
     }
     curves.into(outcome);
     return outcome;

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "attica/sim/language/pairs.hpp"
 #include "attica/studies/language/model.hpp"
@@ -51,7 +50,7 @@ class Clones : public PointwiseExperiment {
         count_(c.integer("sim.clone_windows")),
         factored_(c.flag("model.factored")),
         factored_training_(factored_clone(c.integer("sim.factored_length"))),
-        sweeps_(static_cast<int>(c.integer("sim.gibbs_sweeps"))) {
+        sweeps_(c.integer<int>("sim.gibbs_sweeps")) {
     const auto side =
         static_cast<double>(problem_.sites()) * static_cast<double>(problem_.symbols());
     require(side * side <= PairModel::kMostWeights,
@@ -82,11 +81,10 @@ class Clones : public PointwiseExperiment {
     if (problem_.orders().front() == 1) {
       Curves({{"clone", chain_name(1)}}, "pattern", {"variation"})
           .add(kPairPattern,
-               {PredictedValue(independent_pair_variation(
-                   problem_.text().training,
-                   problem_.chain(1).frequencies().row(1, 0),
-                   problem_.symbols(),
-                   static_cast<double>(count_ * (problem_.sites() - 1))))})
+               {independent_pair_variation(problem_.text().training,
+                                           problem_.chain(1).frequencies().row(1, 0),
+                                           problem_.symbols(),
+                                           static_cast<double>(count_ * (problem_.sites() - 1)))})
           .into(result);
     }
     return result;
@@ -180,8 +178,7 @@ class Clones : public PointwiseExperiment {
     for (std::size_t k = 0; k < patterns().size(); ++k) {
       if (patterns()[k].sites.back() >= problem_.sites()) continue;
       curve.add(static_cast<double>(k + 1),
-                std::vector<double>{
-                    pattern_variation(windows, whole, problem_.symbols(), patterns()[k].sites)});
+                {pattern_variation(windows, whole, problem_.symbols(), patterns()[k].sites)});
     }
     curve.into(outcome);
   }
@@ -403,7 +400,7 @@ std::vector<TextFile> files(const Configuration& c, const Observed& /*observed*/
   // These know windows of L symbols only: more of them.
   constexpr Index kWindows = 8;
   const WindowSource training = text_source(problem.text().training, sites);
-  const auto sweeps = static_cast<int>(c.integer("sim.gibbs_sweeps"));
+  const auto sweeps = c.integer<int>("sim.gibbs_sweeps");
   const auto start = [&] { return chain_source(problem.chain(1), sites)(kWindows, stream); };
   const PairModel pairs =
       fitted_pairs(problem,

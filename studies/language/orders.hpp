@@ -3,7 +3,6 @@
 /// @brief Parts of study language-orders: the clones it looks at, what a training tells of them,
 /// and its claims.
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

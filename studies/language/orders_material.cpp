@@ -8,7 +8,7 @@ namespace attica::language_orders {
 using Eigen::Index;
 
 int planted_order(const Configuration& c) {
-  return c.has("model.planted_order") ? static_cast<int>(c.integer("model.planted_order")) : 0;
+  return c.has("model.planted_order") ? c.integer<int>("model.planted_order") : 0;
 }
 
 WindowSource windows_of(const LanguageProblem& problem,
@@ -22,7 +22,7 @@ Material::Material(const Configuration& c, const LanguageProblem& problem) {
   const Index sites = problem.sites();
   const Index clone_windows = c.integer("sim.clone_windows");
   const Index share_windows = c.integer("sim.share_windows");
-  const auto sweeps = static_cast<int>(c.integer("sim.gibbs_sweeps"));
+  const auto sweeps = c.integer<int>("sim.gibbs_sweeps");
   const std::uint64_t seed = c.seed();
   RandomStream stream({.seed = seed, .id = StreamId::test_data});
   const WindowSource training = windows_of(problem, planted_order(c), problem.text().training);

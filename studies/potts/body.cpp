@@ -45,7 +45,7 @@ BodyModel body_model(const Configuration& c) {
   try {
     const Index sites = c.integer("model.sites");
     const Index colours = c.integer("model.colours");
-    const auto order = static_cast<int>(c.integer("model.order"));
+    const auto order = c.integer<int>("model.order");
     RandomStream stream({.seed = c.seed(), .id = StreamId::model});
     Hyperedges edges = all_hyperedges(sites, order);
     if (c.real("model.density") < 1) {
@@ -210,7 +210,7 @@ DeepFactoredTraining body_training(const Configuration& c, int layers) {
           static_cast<double>(scales.size()),
           fmt::format("one number, or one for each of {} layers", layers));
   scales.erase(scales.begin(), scales.end() - static_cast<std::ptrdiff_t>(depth));
-  const auto length = static_cast<std::uint64_t>(c.integer("sim.length"));
+  const auto length = c.integer<std::uint64_t>("sim.length");
   constexpr int kRecords = 60;
   constexpr double kTail = 0.1;
   return {.shape = {.sites = c.integer("model.sites"),

@@ -5,8 +5,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <string>
-#include <vector>
 
 #include "attica/core/potts/body_model.hpp"
 #include "attica/sim/potts/deep_factored.hpp"

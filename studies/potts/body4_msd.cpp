@@ -39,8 +39,8 @@ class Displacement : public PointwiseExperiment {
  public:
   explicit Displacement(const Configuration& c)
       : problem_(c),
-        plan_(body_training(c, static_cast<int>(c.integer("sim.layers")))),
-        starts_(static_cast<std::size_t>(c.integer("sim.starts"))),
+        plan_(body_training(c, c.integer<int>("sim.layers"))),
+        starts_(c.integer<std::size_t>("sim.starts")),
         stored_(c.integer("sim.samples") > 0),
         seed_(c.seed()) {
     rounded_ = {problem_.density()};
@@ -254,7 +254,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   constexpr double kPart = 0.1;
   std::vector<bool> holds;
   std::string detail = "steps";
-  for (std::size_t start = 0; start < static_cast<std::size_t>(c.integer("sim.starts")); ++start) {
+  for (std::size_t start = 0; start < c.integer<std::size_t>("sim.starts"); ++start) {
     // The step at which a replicate's displacement first reaches a tenth of its last one.
     std::vector<std::vector<double>> onsets;  // a list for every layer
     for (std::int64_t l = 1; l <= c.integer("sim.layers"); ++l) {

@@ -24,8 +24,8 @@ const std::vector<double> kInitialScale = {0.04, 0.2, 0.2};
 bool is_softmax(const Configuration& c) { return c.text("sim.network") == "transformer"; }
 
 TransformerTraining transformer_training(const Configuration& c, int layers) {
-  const auto heads = static_cast<int>(c.integer("sim.heads"));
-  const auto width = static_cast<int>(c.integer("sim.width"));
+  const auto heads = c.integer<int>("sim.heads");
+  const auto width = c.integer<int>("sim.width");
   require(width % heads == 0, "sim.heads", heads, "a divisor of sim.width");
   DeepFactoredTraining same = body_training(c, 1);
   TransformerTraining plan{.shape = masked_transformer(
@@ -44,7 +44,7 @@ class Stairs : public PointwiseExperiment {
       : softmax_(is_softmax(c)),
         problem_(softmax_ ? with_softmax_defaults(c) : c),
         layers_(c.integers("sim.layers")),
-        starts_(static_cast<std::size_t>(c.integer("sim.starts"))),
+        starts_(c.integer<std::size_t>("sim.starts")),
         samples_(static_cast<double>(c.integer("sim.samples"))),
         alike_(!softmax_ && problem_.model().common_strength().has_value()) {
     rounded_ = {problem_.density()};

@@ -219,7 +219,7 @@ class Flow : public PointwiseExperiment {
         const std::span<const double> gradient = network.gradient();
         for (std::size_t k = 0; k < parameters.size(); ++k) parameters[k] -= eta * gradient[k];
       }
-      small.add(time, {PredictedValue(leading_overlap(p.growth, network.values()) / kSmaller)});
+      small.add(time, {leading_overlap(p.growth, network.values()) / kSmaller});
     }
     Outcome outcome;
     small.into(outcome);

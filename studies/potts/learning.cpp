@@ -2,21 +2,15 @@
 /// @brief Study potts-learning: excess loss of the pseudo-likelihood estimates against the number
 /// of samples, factored attention and general couplings, with their 1/M tails.
 
-#include <Eigen/Eigenvalues>
-#include <algorithm>
 #include <cmath>
-#include <functional>
-#include <limits>
 
+#include "attica/sim/potts/loss_quadratic.hpp"
 #include "attica/sim/potts/pseudo_likelihood.hpp"
 #include "attica/studies/potts/model.hpp"
 #include "attica/theory/potts/factored_flow.hpp"
 
 namespace attica::potts_learning {
 namespace {
-
-/// Of a replicate that came to none, as the others do: its place is recorded all the same.
-constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
 using Eigen::Index;
 
@@ -34,121 +28,15 @@ struct Truth {
   PopulationSampler sampler;
 };
 
-using Gradient =
-    std::function<Eigen::VectorXd(const Eigen::VectorXd& x, const WeightedSequences& data)>;
-
-/// A loss about its minimum, measured: what an estimate from M samples loses to leading order is
-/// sᵀH⁺s/2, s being their mean gradient at the minimum, and tr(H⁺K)/2M in the mean.
-struct Quadratic {
-  Eigen::VectorXd minimum;
-  Eigen::MatrixXd inverse;  ///< H⁺: H by central differences of the gradient
-  double trace = 0;         ///< tr(H⁺K): K from gradients of single states
-
-  Quadratic(const WeightedSequences& population, Eigen::VectorXd at, const Gradient& gradient)
-      : minimum(std::move(at)) {
-    const Index size = minimum.size();
-    Eigen::MatrixXd covariance = Eigen::MatrixXd::Zero(size, size);
-    for (Index n = 0; n < population.sequences.rows(); ++n) {
-      const Eigen::VectorXd g = gradient(minimum, equally_weighted(population.sequences.row(n)));
-      covariance += population.weights[n] * g * g.transpose();
-    }
-    constexpr double kStep = 1e-4;  // errors of the order of its square
-    Eigen::MatrixXd hessian(size, size);
-    Eigen::VectorXd x = minimum;
-    for (Index k = 0; k < size; ++k) {
-      x[k] = minimum[k] + kStep;
-      const Eigen::VectorXd above = gradient(x, population);
-      x[k] = minimum[k] - kStep;
-      hessian.col(k) = (above - gradient(x, population)) / (2 * kStep);
-      x[k] = minimum[k];
-    }
-    const Eigen::MatrixXd symmetric = (hessian + hessian.transpose()) / 2;
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(symmetric);
-    constexpr double kSmallestShare = 1e-6;  // below: directions of the gauge
-    const Eigen::VectorXd& steepness = eigen.eigenvalues();
-    const double least = kSmallestShare * steepness[size - 1];
-    inverse = eigen.eigenvectors() *
-              (steepness.array() > least).select(1 / steepness.array(), 0).matrix().asDiagonal() *
-              eigen.eigenvectors().transpose();
-    trace = inverse.cwiseProduct(covariance).sum();
-  }
-
-  /// sᵀH⁺s/2 less its mean over data sets of so many samples: what scatters of an excess loss.
-  double scatter(const Eigen::VectorXd& s, double samples) const {
-    return s.dot(inverse * s) / 2 - trace / (2 * samples);
-  }
-};
-
-/// Of both models at the truth.
-class Quadratics {
- public:
-  explicit Quadratics(const Truth& truth)
-      : sites_(truth.model.sites()),
-        colours_(truth.model.colours()),
-        factored_(truth.excess.population(), student(truth), factored_gradient()) {
-    const PseudoLikelihoodFit fit = fit_pseudo_likelihood(truth.excess.population(), colours_, 0);
-    for (Index i = 0; i < sites_; ++i) {
-      general_.emplace_back(truth.excess.population(), fit.parameters.col(i), site_gradient(i));
-    }
-  }
-
-  double factored_trace() const { return factored_.trace; }
-  double general_trace() const {
-    double sum = 0;
-    for (const Quadratic& site : general_) sum += site.trace;
-    return sum / static_cast<double>(sites_);
-  }
-  double factored_scatter(const WeightedSequences& data, double samples) const {
-    return factored_.scatter(factored_gradient()(factored_.minimum, data), samples);
-  }
-  double general_scatter(const WeightedSequences& data, double samples) const {
-    double sum = 0;
-    for (Index i = 0; i < sites_; ++i) {
-      const Quadratic& site = general_[static_cast<std::size_t>(i)];
-      sum += site.scatter(site_gradient(i)(site.minimum, data), samples);
-    }
-    return sum / static_cast<double>(sites_);
-  }
-
- private:
-  Eigen::VectorXd student(const Truth& truth) const {
-    FactoredNetwork<double> network(sites_, colours_);
-    network.set(truth.model.as_student());
-    const std::span<double> x = network.parameters().values();
-    return Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Index>(x.size()));
-  }
-  Gradient factored_gradient() const {
-    return [this](const Eigen::VectorXd& x, const WeightedSequences& data) -> Eigen::VectorXd {
-      FactoredNetwork<double> network(sites_, colours_);
-      const std::span<double> values = network.parameters().values();
-      std::copy(x.begin(), x.end(), values.begin());
-      // The diagonal of A is no parameter.
-      for (Index i = 0; i < sites_; ++i) values[static_cast<std::size_t>(i * (sites_ + 1))] = 0;
-      network.loss_and_gradient(data);
-      return Eigen::Map<const Eigen::VectorXd>(network.gradient().data(), x.size());
-    };
-  }
-  Gradient site_gradient(Index i) const {
-    return [this, i](const Eigen::VectorXd& x, const WeightedSequences& data) -> Eigen::VectorXd {
-      Eigen::VectorXd gradient(x.size());
-      PseudoLikelihood(data, colours_, 0).site(i, x.data(), gradient.data());
-      return gradient;
-    };
-  }
-
-  Index sites_;
-  Index colours_;
-  Quadratic factored_;
-  std::vector<Quadratic> general_;  ///< of the sites
-};
-
 class Learning : public PointwiseExperiment {
  public:
   explicit Learning(Configuration& c)
       : truth_([family = PottsFamily(c).enumerable()] { return Truth(family.model(0)); }),
-        quadratics_([this] { return Quadratics(truth_.get()); }),
+        quadratics_([this] {
+          return PottsQuadratics(truth_.get().model, truth_.get().excess.population());
+        }),
         samples_(c.reals("sweep.samples")),
-        starts_(static_cast<int>(c.integer("sim.starts"))) {}
+        starts_(c.integer<int>("sim.starts")) {}
 
   TheoryResult theory(TheoryGrid grid) const override {
     const Truth& truth = truth_.get();
@@ -206,7 +94,7 @@ class Learning : public PointwiseExperiment {
 
   Outcome run(const Replicate& replicate) const override {
     const Truth& truth = truth_.get();
-    const Quadratics& quadratics = quadratics_.get();
+    const PottsQuadratics& quadratics = quadratics_.get();
     Outcome outcome;
     if (deterministic(replicate.point())) {
       add_constant(outcome, "tail_trace", quadratics.factored_trace(), of_model("factored"));
@@ -242,7 +130,7 @@ class Learning : public PointwiseExperiment {
 
  private:
   Lazy<Truth> truth_;
-  Lazy<Quadratics> quadratics_;
+  Lazy<PottsQuadratics> quadratics_;
   std::vector<double> samples_;
   int starts_;
 };

@@ -68,17 +68,16 @@ class Loss : public PointwiseExperiment {
             "sim.realisations",
             static_cast<double>(realisations_),
             "1 for a model that is not drawn");
-    transformer_ = {.shape = masked_transformer(c.integer("model.sites"),
-                                                c.integer("model.colours"),
-                                                1,
-                                                static_cast<int>(c.integer("sim.width"))),
-                    .optimiser = {.kind = networks::OptimiserKind::adam,
-                                  .learning_rate = c.real("sim.eta_transformer"),
-                                  .clip_norm = 1,
-                                  .schedule = factored_.training.optimiser.schedule},
-                    .batch = c.integer("sim.batch"),
-                    .recorded = factored_.training.recorded};
-    transformer_.shape.heads = static_cast<int>(c.integer("sim.heads"));
+    transformer_ = {
+        .shape = masked_transformer(
+            c.integer("model.sites"), c.integer("model.colours"), 1, c.integer<int>("sim.width")),
+        .optimiser = {.kind = networks::OptimiserKind::adam,
+                      .learning_rate = c.real("sim.eta_transformer"),
+                      .clip_norm = 1,
+                      .schedule = factored_.training.optimiser.schedule},
+        .batch = c.integer("sim.batch"),
+        .recorded = factored_.training.recorded};
+    transformer_.shape.heads = c.integer<int>("sim.heads");
     if (c.text("sim.variant") == "full") {
       constexpr int kHiddenPerWidth = 4;
       transformer_.shape.mlp_width = kHiddenPerWidth * transformer_.shape.width;

@@ -224,15 +224,14 @@ MaskedSites masked_sites(const Configuration& c) { return kMasked.of(c, "sim.mas
 
 FactoredPlan::FactoredPlan(const Configuration& c, const std::string& eta_key, int records) {
   constexpr std::uint64_t kTrialShare = 10;
-  const auto length = static_cast<std::uint64_t>(c.integer("sim.length"));
+  const auto length = c.integer<std::uint64_t>("sim.length");
   training = {.optimiser = {.kind = networks::OptimiserKind::sgd,
                             .learning_rate = c.real(eta_key),
                             .schedule = half_constant(length)},
               .batch = c.integer("sim.batch"),
               .masked = masked_sites(c),
               .recorded = steps_to_length(c, records)};
-  starts = {.count = static_cast<int>(c.integer("sim.starts")),
-            .trial_steps = length / kTrialShare};
+  starts = {.count = c.integer<int>("sim.starts"), .trial_steps = length / kTrialShare};
 }
 
 networks::Schedule half_constant(std::uint64_t length) {

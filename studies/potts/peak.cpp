@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
 #include <span>
 
 #include "attica/core/potts/coding.hpp"
@@ -24,9 +22,6 @@
 namespace attica::potts_peak {
 namespace {
 
-/// Of a replicate that came to none, as the others do: its place is recorded all the same.
-constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
-
 using Eigen::Index;
 
 Point of_lambda(double lambda) { return {{"lambda", lambda}}; }
@@ -39,15 +34,12 @@ class Peak : public PointwiseExperiment {
           return PottsData(family.model(0), options, {.seed = family.seed()});
         }),
         moments_([this] { return coded_moments(data_.get().population(), family_.colours()); }),
-        excess_([this, tested = static_cast<Index>(c.integer("sim.test_sequences"))] {
+        excess_([this, tested = c.integer<Index>("sim.test_sequences")] {
           RandomStream stream({.seed = family_.seed(), .id = StreamId::test_data});
           const PottsData& data = data_.get();
           return ExcessLoss(data.model(), equally_weighted(data.draw(tested, stream)));
         }),
-        sizes_(with_distinct_ratios(c, static_cast<double>(family_.sites())).reals("sweep.alpha"),
-               static_cast<double>(family_.sites()),
-               1e7,
-               "sweep.alpha"),
+        sizes_(swept_sizes(c, static_cast<double>(family_.sites()))),
         lambdas_(c.reals("sweep.lambda")) {
     warnings_ = rounded_ratios(c, sizes_);
   }
@@ -116,27 +108,23 @@ class Peak : public PointwiseExperiment {
       for (std::size_t k = 0; k < errors.size(); ++k) squares[k] += errors[k].test;
     }
     Outcome outcome;
+    const auto record = [&](const char* name, const Point& point, double value) {
+      Curves(point, "alpha", {name}).add(sizes_.alpha(replicate.point()), {value}).into(outcome);
+    };
     for (std::size_t k = 0; k < lambdas_.size(); ++k) {
       const double lambda = lambdas_[k];
-      Curves(of_lambda(lambda), "alpha", {"square_error"})
-          .add(sizes_.alpha(replicate.point()), {squares[k] / static_cast<double>(kSets)})
-          .into(outcome);
+      record("square_error", of_lambda(lambda), squares[k] / static_cast<double>(kSets));
       // Biases are penalised as well: with few samples a site may never show a colour.
       const PseudoLikelihoodFit fit = fit_pseudo_likelihood(
           data, family_.colours(), lambda, {.gradient_tolerance = 1e-6}, lambda);
+      const bool strongest = lambda == std::ranges::max(lambdas_);
       if (!fit.converged) {
         outcome.status = "not converged";
-        if (lambda == std::ranges::max(lambdas_)) {
-          Curves({}, "alpha", {"penalty_balance"})
-              .add(sizes_.alpha(replicate.point()), {kNoValue})
-              .into(outcome);
-        }
-        Curves(of_lambda(lambda), "alpha", {"excess_loss"})
-            .add(sizes_.alpha(replicate.point()), {kNoValue})
-            .into(outcome);
+        if (strongest) record("penalty_balance", {}, kNoValue);
+        record("excess_loss", of_lambda(lambda), kNoValue);
         continue;
       }
-      if (lambda == std::ranges::max(lambdas_)) {
+      if (strongest) {
         const double gain =
             lambda * fit.parameters.squaredNorm() / static_cast<double>(family_.sites());
         const auto loss_at = [&](double length) {
@@ -144,18 +132,12 @@ class Peak : public PointwiseExperiment {
           scaled.parameters *= length;
           return pseudo_likelihood_loss(scaled, data);
         };
-        if (const auto balance = penalty_balance(loss_at, gain)) {
-          Curves({}, "alpha", {"penalty_balance"})
-              .add(sizes_.alpha(replicate.point()), {*balance})
-              .into(outcome);
-        }
+        if (const auto balance = penalty_balance(loss_at, gain))
+          record("penalty_balance", {}, *balance);
       }
-      const double loss = excess([&](Index row, Eigen::MatrixXd& logits) {
-        fit.logits(excess.population().sequences.row(row).data(), logits);
-      });
-      Curves(of_lambda(lambda), "alpha", {"excess_loss"})
-          .add(sizes_.alpha(replicate.point()), {loss})
-          .into(outcome);
+      record("excess_loss", of_lambda(lambda), excess([&](Index row, Eigen::MatrixXd& logits) {
+               fit.logits(excess.population().sequences.row(row).data(), logits);
+             }));
     }
     return outcome;
   }

@@ -7,18 +7,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
-#include <limits>
 #include <memory>
 #include <numeric>
-#include <span>
-#include <string>
-#include <utility>
 #include <vector>
 
-#include "attica/core/population_model.hpp"
-#include "attica/sim/networks/optimiser.hpp"
-#include "attica/sim/potts/transformer.hpp"
+#include "attica/sim/potts/masked_samples.hpp"
 #include "attica/solvers/statistics/exponents.hpp"
 #include "attica/solvers/statistics/isotonic.hpp"
 #include "attica/studies/potts/model.hpp"
@@ -30,171 +23,18 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-constexpr int kMostLayers = 2;         ///< of softmax attention; 0 layers: factored attention
-constexpr std::int64_t kFewest = 150;  ///< steps, and one and a half times those to the lowest loss
+constexpr int kMostLayers = 2;  ///< of softmax attention; 0 layers: factored attention
 
 Point of_model(int layers) {
   constexpr std::array kNames = {"factored", "one softmax layer", "two softmax layers"};
   return {{"model", kNames.at(static_cast<std::size_t>(layers))}};
 }
 
-/// Every context once, a sequence with one masked site, and the colours of that site: sample
-/// (context k, colour a) has the number k C + a.
-class Masked {
- public:
-  explicit Masked(const PottsModel& model)
-      : colours_(model.colours()),
-        excess_(model, enumerate(model).states),
-        inputs_(excess_.population(), static_cast<int>(colours_)),
-        rank_(factored_tail(model, excess_.population()).rank) {
-    const Sequences& states = excess_.population().sequences;
-    p_.setZero(contexts() * colours_);
-    for (Index row = 0; row < states.rows(); ++row) {
-      for (Index i = 0; i < states.cols(); ++i)
-        p_[inputs_.input(row, i) * colours_ + states(row, i)] += excess_.population().weights[row];
-    }
-    p_ /= p_.sum();
-    cumulative_.resize(static_cast<std::size_t>(p_.size()));
-    std::partial_sum(p_.begin(), p_.end(), cumulative_.begin());
-  }
-
-  Index contexts() const { return std::ssize(inputs_.batch().sites); }
-  Index colours() const { return colours_; }
-  const networks::Batch& batch() const { return inputs_.batch(); }
-  const VectorXd& p() const { return p_; }
-  double bayes_loss() const { return excess_.bayes_loss(); }
-  /// Identifiable parameters of factored attention, d.
-  Index rank() const { return rank_; }
-
-  /// The share of each sample among independent draws.
-  VectorXd draw(std::int64_t count, RandomStream stream) const {
-    VectorXd shares = VectorXd::Zero(p_.size());
-    for (std::int64_t m = 0; m < count; ++m) {
-      const auto at = std::ranges::upper_bound(cumulative_, stream.uniform() * cumulative_.back());
-      shares[std::min<Index>(at - cumulative_.begin(), p_.size() - 1)] += 1;
-    }
-    return shares / static_cast<double>(count);
-  }
-
-  /// The same samples for a network of softmax attention.
-  std::unique_ptr<PopulationModel> network(const networks::TransformerShape& shape) const {
-    std::vector<networks::PopulationTerm> terms;
-    for (std::int32_t s = 0; s < p_.size(); ++s) {
-      const auto colours = static_cast<std::int32_t>(colours_);
-      terms.push_back({.site = s / colours, .target = s % colours, .sample = s});
-    }
-    return std::make_unique<networks::TransformerPopulation<float>>(
-        networks::Transformer<float>(shape), batch(), std::move(terms), p_);
-  }
-
- private:
-  Index colours_;
-  ExcessLoss excess_;
-  MaskedInputs inputs_;
-  Index rank_;
-  VectorXd p_;
-  std::vector<double> cumulative_;
-};
-
-/// Factored attention: logits sum_j A_ij V[., s_j] at the masked site i. Parameters: A by rows,
-/// without its diagonal, then V by columns.
-class FactoredMasked : public PopulationModel {
- public:
-  FactoredMasked(const Masked& masked, Index sites)
-      : masked_(masked), sites_(sites), colours_(masked.colours()) {}
-
-  Index parameters() const override { return sites_ * (sites_ - 1) + colours_ * colours_; }
-  const VectorXd& weights() const override { return masked_.p(); }
-  void pass(const VectorXd& theta,
-            VectorXd& losses,
-            const VectorXd* weights,
-            VectorXd* gradient) const override {
-    const networks::Batch& batch = masked_.batch();
-    const double* const values = theta.data() + sites_ * (sites_ - 1);
-    losses.resize(masked_.p().size());
-    if (gradient != nullptr) gradient->setZero(parameters());
-    double* const dvalues =
-        gradient == nullptr ? nullptr : gradient->data() + sites_ * (sites_ - 1);
-    VectorXd slope(colours_);
-    for (Index k = 0; k < masked_.contexts(); ++k) {
-      const std::int32_t* const tokens = batch.tokens.data() + k * sites_;
-      const Index i = batch.sites[static_cast<std::size_t>(k)] - k * sites_;
-      const double* const row = theta.data() + i * (sites_ - 1);
-      double* const loss = losses.data() + k * colours_;  // logits until they are known
-      std::fill_n(loss, colours_, 0.0);
-      for (Index j = 0; j < sites_ - 1; ++j) {
-        const double* const value = values + tokens[j < i ? j : j + 1] * colours_;
-        for (Index a = 0; a < colours_; ++a) loss[a] += row[j] * value[a];
-      }
-      const double top = *std::max_element(loss, loss + colours_);
-      double sum = 0;
-      for (Index a = 0; a < colours_; ++a) sum += slope[a] = std::exp(loss[a] - top);
-      for (Index a = 0; a < colours_; ++a) loss[a] = top + std::log(sum) - loss[a];
-      if (gradient == nullptr) continue;
-      const auto own = weights->segment(k * colours_, colours_);
-      slope = slope * (own.sum() / sum) - own;
-      double* const drow = gradient->data() + i * (sites_ - 1);
-      for (Index j = 0; j < sites_ - 1; ++j) {
-        const Index seen = tokens[j < i ? j : j + 1] * colours_;
-        for (Index a = 0; a < colours_; ++a) {
-          drow[j] += slope[a] * values[seen + a];
-          dvalues[seen + a] += row[j] * slope[a];
-        }
-      }
-    }
-  }
-
- private:
-  const Masked& masked_;
-  Index sites_;
-  Index colours_;
-};
-
-/// Losses where the one on the held-out samples was lowest.
-struct Stopped {
-  double held_out = std::numeric_limits<double>::infinity();
-  double population = 0;
-  bool diverged = true;  ///< no step came below the start
-};
-
-/// Adam on all training samples at once.
-Stopped stopped_early(const PopulationModel& model,
-                      VectorXd theta,
-                      const VectorXd& shown,
-                      const VectorXd& held_out,
-                      double eta,
-                      std::int64_t length,
-                      const Replicate& replicate) {
-  networks::Parameters<double> parameters({{.name = "theta", .rows = theta.size()}});
-  networks::Optimiser<double> optimiser(parameters, {.learning_rate = eta});
-  const std::span<double> values = parameters.values();
-  std::ranges::copy(theta, values.begin());
-  VectorXd losses;
-  VectorXd gradient;
-  Stopped lowest;
-  std::int64_t best = 0;
-  for (std::int64_t step = 0; step <= length && !replicate.stopped(); ++step) {
-    std::ranges::copy(values, theta.begin());
-    model.pass(theta, losses, &shown, &gradient);
-    const double now = held_out.dot(losses);
-    if (now < lowest.held_out) {
-      lowest = {now, model.weights().dot(losses), step == 0};
-      best = step;
-    } else if (step > kFewest && 2 * step > 3 * best) {
-      break;
-    }
-    optimiser.update(parameters,
-                     {gradient.data(), static_cast<std::size_t>(gradient.size())},
-                     static_cast<std::uint64_t>(step));
-  }
-  return lowest;
-}
-
 class Samples : public PointwiseExperiment {
  public:
   explicit Samples(Configuration& c)
       : sites_(c.integer("model.sites")),
-        masked_([family = PottsFamily(c).enumerable()] { return Masked(family.model(0)); }),
+        masked_([family = PottsFamily(c).enumerable()] { return MaskedSamples(family.model(0)); }),
         samples_(c.reals("sweep.samples")),
         targets_(c.reals("sweep.epsilon")),
         sets_(c.integer("sim.sets")),
@@ -203,13 +43,12 @@ class Samples : public PointwiseExperiment {
         eta_factored_(c.real("sim.eta_factored")),
         length_(c.integer("sim.length")) {
     for (int layers = 1; layers <= kMostLayers; ++layers) {
-      plans_.push_back({.shape = masked_transformer(sites_,
-                                                    c.integer("model.colours"),
-                                                    layers,
-                                                    static_cast<int>(c.integer("sim.width"))),
-                        .optimiser = {},
-                        .deviation = c.real("sim.deviation"),
-                        .recorded = {}});
+      plans_.push_back(
+          {.shape = masked_transformer(
+               sites_, c.integer("model.colours"), layers, c.integer<int>("sim.width")),
+           .optimiser = {},
+           .deviation = c.real("sim.deviation"),
+           .recorded = {}});
       networks::validate(plans_.back().shape);
     }
     std::ranges::sort(samples_);
@@ -219,7 +58,9 @@ class Samples : public PointwiseExperiment {
   }
 
   TheoryResult theory(TheoryGrid /*grid*/) const override {
-    const auto d = static_cast<double>(masked_.get().rank());
+    const MaskedSamples& masked = masked_.get();
+    const Index rank = factored_tail(masked.model(), masked.states()).rank;  // of the parameters
+    const auto d = static_cast<double>(rank);
     TheoryResult result;
     Curves excess(of_model(0), "samples", {"excess_loss"});
     // The next order is a relative correction of order d/M.
@@ -238,8 +79,8 @@ class Samples : public PointwiseExperiment {
     }
     reached.into(result);
     add_constant(result, "slope", PredictedValue(-1), of_model(0));
-    result.diagnostics = {{"bayes_loss", masked_.get().bayes_loss()},
-                          {"parameters_factored", static_cast<std::int64_t>(masked_.get().rank())}};
+    result.diagnostics = {{"bayes_loss", masked.bayes_loss()},
+                          {"parameters_factored", static_cast<std::int64_t>(rank)}};
     return result;
   }
 
@@ -251,10 +92,9 @@ class Samples : public PointwiseExperiment {
 
   Outcome run(const Replicate& replicate) const override {
     const auto layers = static_cast<int>(replicate.point());
-    const Masked& masked = masked_.get();
+    const MaskedSamples& masked = masked_.get();
     const std::unique_ptr<PopulationModel> model =
-        layers == 0 ? std::make_unique<FactoredMasked>(masked, sites_)
-                    : masked.network(plan(layers).shape);
+        layers == 0 ? std::make_unique<FactoredMasked>(masked) : masked.network(plan(layers).shape);
     const std::int64_t sets = layers == 0 ? sets_ : 1;
     Outcome outcome;
     Curves excess(of_model(layers), "samples", {"excess_loss"});
@@ -271,15 +111,12 @@ class Samples : public PointwiseExperiment {
         const auto count = static_cast<std::int64_t>(samples_[k]);
         const VectorXd shown = masked.draw(count, RandomStream(stream(StreamId::data)));
         const VectorXd held_out = masked.draw(count, RandomStream(stream(StreamId::selection)));
-        Stopped lowest;
+        StoppedTraining lowest;
         for (const VectorXd& start : starts(layers, stream(StreamId::initialisation))) {
-          const Stopped end = stopped_early(*model,
-                                            start,
-                                            shown,
-                                            held_out,
-                                            layers == 0 ? eta_factored_ : eta_,
-                                            length_,
-                                            replicate);
+          const StoppedTraining end = stopped_early(
+              *model, start, shown, held_out, layers == 0 ? eta_factored_ : eta_, length_, [&] {
+                return replicate.stopped();
+              });
           if (end.held_out < lowest.held_out) lowest = end;
         }
         if (lowest.diverged && !replicate.stopped())
@@ -319,7 +156,7 @@ class Samples : public PointwiseExperiment {
     // twenty to one in five ends in a minimum of another sign; of 1400 uniform ones none did at L =
     // 4, one in 200 at L = 5.
     constexpr double kDeviation = 0.3;
-    const Index colours = masked_.get().colours();
+    const Index colours = masked_.get().model().colours();
     const Index pairs = sites_ * (sites_ - 1);
     std::vector<VectorXd> all(static_cast<std::size_t>(starts_),
                               VectorXd::Zero(pairs + colours * colours));
@@ -332,7 +169,7 @@ class Samples : public PointwiseExperiment {
   }
 
   Index sites_;
-  Lazy<Masked> masked_;
+  Lazy<MaskedSamples> masked_;
   std::vector<double> samples_;
   std::vector<double> targets_;
   std::int64_t sets_;

@@ -2,8 +2,6 @@
 /// @brief Study potts-softmax-flow: how a layer of softmax attention learns a Potts model, the
 /// training theory of its population against SGD on fresh sequences.
 
-#include <fmt/format.h>
-
 #include <array>
 #include <memory>
 #include <span>
@@ -119,10 +117,8 @@ class FromStart : public TransformerFlow {
 };
 
 TransformerTraining training_of(const Configuration& c) {
-  return {.shape = masked_transformer(c.integer("model.sites"),
-                                      c.integer("model.colours"),
-                                      1,
-                                      static_cast<int>(c.integer("sim.width"))),
+  return {.shape = masked_transformer(
+              c.integer("model.sites"), c.integer("model.colours"), 1, c.integer<int>("sim.width")),
           .optimiser = {.kind = networks::OptimiserKind::sgd, .learning_rate = c.real("sim.eta")},
           .batch = c.integer("sim.batch"),
           .deviation = c.real("sim.deviation"),
@@ -133,58 +129,19 @@ std::unique_ptr<Experiment> make_flow(Configuration& c) {
   const TransformerTraining training = training_of(c);
   networks::validate(training.shape);
   const TheoryMethod method{.rank = c.integer("theory.rank"),
-                            .hold = static_cast<std::uint64_t>(c.integer("theory.hold"))};
+                            .hold = c.integer<std::uint64_t>("theory.hold")};
   auto problem =
       std::make_shared<Lazy<Problem>>([family = PottsFamily(c).enumerable(),
                                        shape = training.shape] { return Problem(family, shape); });
   return std::make_unique<TrainingFlow>(
-      static_cast<std::size_t>(c.integer("sim.starts")),
+      c.integer<std::size_t>("sim.starts"),
       [=, seed = c.seed()](std::size_t start) -> std::unique_ptr<FlowTraining> {
         return std::make_unique<FromStart>(problem->get(), training, method, seed, start);
       });
 }
 
-Figure figure(const Configuration& c) {
-  const Axis step{.label = "step", .scale = AxisScale::log};
-  Panel loss{.x = step, .y = {.label = "loss (nats)"}, .layers = {}, .x_name = "step"};
-  for (std::int64_t start = 0; start < c.integer("sim.starts"); ++start) {
-    loss.layers.push_back({.series = "loss",
-                           .label = fmt::format("start {}", start),
-                           .only = {{"start", static_cast<double>(start)}}});
-  }
-  loss.layers.push_back({.series = "descent_loss",
-                         .label = "descent on the population",
-                         .simulation = false,
-                         .reference = true,
-                         .only = {{"start", 0.0}}});
-  loss.residuals = true;
-  Panel attention{
-      .x = step,
-      .y = {.label = "attention of site 0"},
-      .layers = {{.series = "attention", .label = "key {key}", .only = {{"start", 0.0}}}},
-      .x_name = "step"};
-  Panel square{.x = step,
-               .y = {.label = "squared norm", .scale = AxisScale::log},
-               .layers = {{.series = "square", .label = "{block}", .only = {{"start", 0.0}}}},
-               .x_name = "step"};
-  return {.name = "potts-softmax-flow",
-          .panels = {loss, attention, square},
-          .columns = 3,
-          .caption = fmt::format(
-              "A layer of softmax attention trained by SGD (batches of {}, learning rate {:g}) on "
-              "masked sequences of a Potts model: loss on the population from each start; from "
-              "start 0, mean attention of site 0, when it is masked, and squared norms of the "
-              "weights. Lines: mean over runs, first order in 1/B; dashed: descent on the "
-              "population from start 0; points: mean and standard error over runs; band: declared "
-              "margin.",
-              c.integer("sim.batch"),
-              c.real("sim.eta"))};
-}
-
 }  // namespace
 
-Study study() {
-  return described({.name = "potts-softmax-flow", .make = make_flow, .figure = figure});
-}
+Study study() { return described({.name = "potts-softmax-flow", .make = make_flow}); }
 
 }  // namespace attica::potts_softmax_flow

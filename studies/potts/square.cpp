@@ -75,7 +75,7 @@ class Square : public PointwiseExperiment {
         block_(family_.colours() - 1),
         control_(c.flag("sim.gaussian_control")),
         inputs_(static_cast<double>((family_.sites() - 1) * block_)),
-        sizes_(with_distinct_ratios(c, inputs_).reals("sweep.alpha"), inputs_, 1e7, "sweep.alpha"),
+        sizes_(swept_sizes(c, inputs_)),
         lambdas_(c.reals("sweep.lambda")) {
     warnings_ = rounded_ratios(c, sizes_);
   }

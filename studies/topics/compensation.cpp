@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
 
@@ -93,7 +92,7 @@ class Compensation : public PointwiseExperiment {
       : model_(topic_model(c)),
         algebra_(model_.vocabulary()),
         settings_(settings_of(c)),
-        steps_(static_cast<std::uint64_t>(c.integer("sim.length"))),
+        steps_(c.integer<std::uint64_t>("sim.length")),
         optimiser_{.kind = networks::OptimiserKind::sgd,
                    .learning_rate = c.real("sim.eta"),
                    .schedule = {.kind = networks::Schedule::Kind::cosine_tail,

@@ -21,22 +21,6 @@ enum class TopicLoss;
 struct AttentionOnset;
 struct TopicState;
 
-/// Defaults in which the studies differ. A study has the optional keys whose default is set.
-struct TopicDefaults {
-  std::int64_t topics = 4;
-  std::int64_t words = 2;
-  std::int64_t topics_per_document = 2;
-  Value length = Value("infinite");
-  double keep_rate = 0.1;
-  std::string prior = "subset";
-  std::string loss = "squared";
-  std::optional<double> lambda = {};
-  std::optional<std::string> initialisation = {};
-  std::optional<double> scale = {};
-  std::optional<double> epsilon = {};
-  std::optional<double> threshold = {};
-};
-
 /// @brief The settings of the [model] section. Keys that a study does not have keep their defaults.
 /// @throws Error (input) naming the parameter
 TopicSettings topic_settings(const Configuration& configuration);
@@ -124,9 +108,6 @@ std::vector<std::string> norm_names();
 std::vector<Layer> norm_layers();
 
 Panel gram_panel(const std::string& title);
-
-/// What of Li, Li and Risteski (2023) is used.
-inline Source topic_source(const std::string& used) { return cited("li2023topic", used); }
 
 /// A setting that a theory does not cover.
 struct Uncovered {

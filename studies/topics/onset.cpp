@@ -2,8 +2,6 @@
 /// @brief Study topics-onset: when keys and queries start to grow once the value matrix is learnt,
 /// in closed form against gradient descent on all entries.
 
-#include <algorithm>
-
 #include "attica/sim/topics/frozen_value.hpp"
 #include "attica/studies/topics/model.hpp"
 #include "attica/theory/topics/dynamics.hpp"

@@ -46,9 +46,9 @@ class Text : public PointwiseExperiment {
  public:
   explicit Text(const Configuration& c)
       : planted_(!c.has("model.file")),
-        training_{.width = static_cast<int>(c.integer("model.width")),
-                  .layers = static_cast<int>(c.integer("model.layers")),
-                  .heads = static_cast<int>(c.integer("model.heads")),
+        training_{.width = c.integer<int>("model.width"),
+                  .layers = c.integer<int>("model.layers"),
+                  .heads = c.integer<int>("model.heads"),
                   .tied = c.text("model.decoder") == "tied",
                   .learning_rate = c.real("sim.eta"),
                   .batch = c.integer("sim.batch"),

@@ -30,9 +30,9 @@ class Deep : public PointwiseExperiment {
                   .recorded = recorded_steps<std::uint64_t>(c)} {
     const bool trained_embedding = c.text("model.embedding") == "trained";
     const auto tokens = static_cast<int>(model_.vocabulary().size());
-    const auto heads = static_cast<int>(c.integer("model.heads"));
-    const int width = c.has("model.width") ? static_cast<int>(c.integer("model.width"))
-                                           : (tokens + heads - 1) / heads * heads;
+    const auto heads = c.integer<int>("model.heads");
+    const int width =
+        c.has("model.width") ? c.integer<int>("model.width") : (tokens + heads - 1) / heads * heads;
     require(width % heads == 0, "model.width", width, "a multiple of model.heads");
     require(trained_embedding || width >= tokens,
             "model.width",
@@ -45,7 +45,7 @@ class Deep : public PointwiseExperiment {
                        .outputs = tokens,
                        .length = static_cast<int>(model_.settings().length->second),
                        .width = width,
-                       .layers = static_cast<int>(c.integer("model.layers")),
+                       .layers = c.integer<int>("model.layers"),
                        .heads = heads,
                        .embedding = trained_embedding ? networks::TokenEmbedding::learnt
                                                       : networks::TokenEmbedding::one_hot,

@@ -2,8 +2,6 @@
 /// @brief Study topics-value-length: the optimal value matrix under uniform attention against the
 /// length of documents.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 

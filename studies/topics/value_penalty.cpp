@@ -30,7 +30,7 @@ class Penalty : public PointwiseExperiment {
         lambdas_(ascending(c.reals("sweep.lambda"))),
         eta_(c.real("sim.eta")),
         source_(source_options(c, model_)),
-        steps_(static_cast<std::uint64_t>(c.integer("sim.length"))) {
+        steps_(c.integer<std::uint64_t>("sim.length")) {
     if (model_.infinite() && model_.subset()) require_enumerable(model_);
     if (loss_ == TopicLoss::cross_entropy) {
       require_population(model_);

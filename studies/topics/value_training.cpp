@@ -1,11 +1,8 @@
 #include "attica/studies/topics/value_training.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 
 #include "attica/solvers/statistics/replicates.hpp"
 #include "attica/theory/topics/value.hpp"

@@ -124,8 +124,13 @@ TEST_CASE("bigram studies: rates that no solution survives are refused",
           "regularisation][study:bigrams-sign][study:bigrams-softmax][study:bigrams-stability]["
           "study:bigrams-transfer][study:bigrams-vocabulary]") {
   // K_P = 0.32667, K_Q = 1/2 - 1/300: ω = 1 at η = 2.4827, or at η_V η_A = 6.1637.
-  const auto refused = [](const Table& rates) {
-    return refusal(study_named("bigrams-recursion"), circulant_law(rates));
+  const auto refused = [](Table values) {
+    values.insert(values.end(),
+                  {{"model.instance", "circulant"},
+                   {"model.weights", "uniform"},
+                   {"model.contrast", 2.0},
+                   {"model.p_diagonal", 0.8}});
+    return refusal(study_named("bigrams-recursion"), values);
   };
   CHECK_THAT(refused({{"sim.eta", 2.49}}), Contains("sim.eta") && Contains("below 2.48"));
   CHECK(refused({{"sim.eta", 2.48}}) == "accepted");
