@@ -1,5 +1,6 @@
 #include "attica/studies/joma/file_start.hpp"
 
+#include "attica/core/error.hpp"
 #include "attica/studies/start_file.hpp"
 
 namespace attica {
