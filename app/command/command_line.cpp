@@ -640,7 +640,7 @@ const std::vector<Target>& all_targets() {
       {"ACTION", "show or keys", {"show", "keys"}},
       {"SCHEMA",
        "config or card, or a record: audit, check, manifest, provenance, run, theory",
-       {"config", "card", "audit", "check", "manifest", "provenance", "run", "theory"}},
+       {"config", "card", "audit", "check", "manifest", "metrics", "provenance", "run", "theory"}},
       {"[STUDY]", "name of a study, for config"},
       {"CONFIG", "a TOML file"},
       {"SHELL", "bash, zsh or fish", {"bash", "zsh", "fish"}},

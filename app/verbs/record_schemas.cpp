@@ -11,7 +11,7 @@ struct RecordSchema {
   std::string_view text;
 };
 
-constexpr std::array<RecordSchema, 6> kSchemas{{
+constexpr std::array<RecordSchema, 7> kSchemas{{
     {"audit", R"json({
   "title": "attica audit --json: published tables judged again",
   "type": "object",
@@ -140,6 +140,20 @@ constexpr std::array<RecordSchema, 6> kSchemas{{
       "required": ["sha256", "size"],
       "properties": {"sha256": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
                      "size": {"type": "integer", "minimum": 0}}}}
+  }
+})json"},
+    {"metrics", R"json({
+  "title": "the file of --metrics: a verdict in a few numbers",
+  "type": "object",
+  "required": ["schema", "verdict", "compared", "agree", "disagree", "inconclusive", "resolution"],
+  "properties": {
+    "schema": {"const": "attica/metrics/1"},
+    "verdict": {"enum": ["AGREE", "DISAGREE", "INCONCLUSIVE", "CLAIMS HOLD", "NONE"]},
+    "compared": {"type": "integer", "minimum": 0, "description": "points"},
+    "agree": {"type": "integer", "minimum": 0}, "disagree": {"type": "integer", "minimum": 0},
+    "inconclusive": {"type": "integer", "minimum": 0},
+    "resolution": {"type": ["number", "null"],
+      "description": "smallest relative error of a series' theory that would have been found with probability 0.9, of the coarsest series"}
   }
 })json"},
     {"provenance", R"json({

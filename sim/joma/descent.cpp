@@ -97,7 +97,9 @@ void descend_erf(const JomaTokens& tokens,
   }
   const VectorXd population = tokens.delta();
   const Index size = population.size();
-  ErfReached at{VectorXd::Zero(size), VectorXd::Zero(size), VectorXd::Zero(size)};
+  const VectorXd zero = VectorXd::Zero(size);
+  ErfReached at{
+      options.v.size() > 0 ? options.v : zero, options.z.size() > 0 ? options.z : zero, zero};
   ArrayXd gx(size);  // mean of g x over the batch
   std::int64_t step = 0;
   for (std::size_t record = 0; record < steps.size(); ++record) {
@@ -124,13 +126,13 @@ void descend_erf(const JomaTokens& tokens,
 }
 
 void descend_saturating(const VectorXd& mu,
-                        double start,
+                        const VectorXd& start,
                         double gamma,
                         double eta,
                         std::span<const std::int64_t> steps,
                         const std::function<void(std::size_t, const VectorXd&)>& observe) {
   require(eta > 0, "sim.eta", eta, "eta > 0");
-  ArrayXd v = ArrayXd::Constant(mu.size(), start);
+  ArrayXd v = start;
   std::int64_t step = 0;
   for (std::size_t record = 0; record < steps.size(); ++record) {
     for (; step < steps[record]; ++step) {

@@ -51,12 +51,13 @@ class JomaDescent {
   Eigen::VectorXd accumulated_;
 };
 
-/// @brief SGD of one hidden unit with exponential attention and linear loss, from v = z = 0:
+/// @brief SGD of one hidden unit with exponential attention and linear loss:
 /// v += (eta/B) sum g x e^z, z += (eta/B) sum g x v e^z.
 struct ErfDescent {
   double eta = 0.02;
-  int batch = 16;   ///< B; 0: the whole population
-  int context = 8;  ///< T_ctx, tokens per sample
+  int batch = 16;                  ///< B; 0: the whole population
+  int context = 8;                 ///< T_ctx, tokens per sample
+  Eigen::VectorXd v = {}, z = {};  ///< start, an entry for every token; empty: 0
 };
 /// What it has reached, an entry for every token each: weights v, logits z, and `walk`, the sum
 /// over steps of eta mean(g x), which no attention multiplies.
@@ -75,7 +76,7 @@ void descend_erf(const JomaTokens& tokens,
 /// @param steps rising; `observe` sees v after so many steps
 void descend_saturating(
     const Eigen::VectorXd& mu,
-    double start,
+    const Eigen::VectorXd& start,
     double gamma,
     double eta,
     std::span<const std::int64_t> steps,

@@ -1,15 +1,19 @@
 #pragma once
 /// @file
-/// @brief A matcher for Catch2 (2 or 3): replicates agree with a theory within a margin.
+/// @brief A matcher for Catch2 (2 or 3) and GoogleTest: replicates agree with a theory within a
+/// margin.
 ///
 ///   std::vector<double> replicates = ...;  // one value for each independent repetition
 ///   REQUIRE_THAT(replicates, attica::Agrees(0.75, {.relative = 0.05}));
 ///
 /// AGREE alone passes. DISAGREE and INCONCLUSIVE fail, the latter with the number of replicates
-/// that would decide. The header is of its own: the library does not need Catch2. Error rates are
-/// those of judge().
+/// that would decide. The header is of its own: the library needs neither. It is for GoogleTest
+/// (ASSERT_THAT, of <gmock/gmock.h>, 1.11 or newer) where that is included before it, and for
+/// Catch2 otherwise. Error rates are those of judge().
 
-#if __has_include(<catch2/matchers/catch_matchers.hpp>)
+#ifdef GTEST_TEST
+#include <ostream>
+#elif __has_include(<catch2/matchers/catch_matchers.hpp>)
 #include <catch2/matchers/catch_matchers.hpp>
 #else
 #include <catch2/catch.hpp>
@@ -25,17 +29,36 @@
 
 namespace attica {
 
-#if __has_include(<catch2/matchers/catch_matchers.hpp>)
+#ifdef GTEST_TEST
+/// What GoogleTest asks of a matcher, by what Catch2 asks of it.
 template <typename T>
-using CatchMatcher = Catch::Matchers::MatcherBase<T>;
+class TestMatcher {
+ public:
+  using is_gtest_matcher = void;
+  virtual ~TestMatcher() = default;
+  virtual bool match(const T& data) const = 0;
+  virtual std::string describe() const = 0;
+
+  bool MatchAndExplain(const T& data, std::ostream* explanation) const {
+    const bool matched = match(data);
+    const std::string found = describe();  // "agree with the theory: DISAGREE, ..."
+    if (explanation != nullptr) *explanation << found.substr(found.find(": ") + 2);
+    return matched;
+  }
+  void DescribeTo(std::ostream* text) const { *text << "agrees with the theory"; }
+  void DescribeNegationTo(std::ostream* text) const { *text << "does not agree with the theory"; }
+};
+#elif __has_include(<catch2/matchers/catch_matchers.hpp>)
+template <typename T>
+using TestMatcher = Catch::Matchers::MatcherBase<T>;
 #else
 template <typename T>
-using CatchMatcher = Catch::MatcherBase<T>;
+using TestMatcher = Catch::MatcherBase<T>;
 #endif
 
 /// @brief Matches Data: one list of replicates, or one list for each theory value.
 template <typename Data>
-class AgreementMatcher : public CatchMatcher<Data> {
+class AgreementMatcher : public TestMatcher<Data> {
  public:
   AgreementMatcher(std::vector<double> theory, Margin margin, Tails tails)
       : theory_(std::move(theory)), margin_(margin), tails_(tails) {}

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "attica/sim/joma/descent.hpp"
+#include "attica/studies/joma/file_start.hpp"
 #include "attica/studies/joma/model.hpp"
 #include "attica/theory/joma/linear.hpp"
 #include "attica/theory/joma/one_token.hpp"
@@ -40,7 +41,7 @@ class BounceExperiment : public PointwiseExperiment {
  public:
   explicit BounceExperiment(const Configuration& c)
       : base_{.mu = c.reals("model.mu"),
-              .start = c.real("model.v0"),
+              .start = component_starts(c, c.reals("model.mu").size()),
               .gamma = 0,
               .kind = kKinds.of(c, "model.kind")},
         gammas_(ascending(c.reals("sweep.gamma"))),
@@ -175,8 +176,9 @@ class BounceExperiment : public PointwiseExperiment {
     double entropy = 0;
   };
 
-  /// The lowest entropy before time `end` on a grid in ln t, then on finer ones about it until it
-  /// is flat there, by the parabola through it and its neighbours; empty if there is none.
+  /// The lowest minimum of the entropy before time `end` on a grid in ln t, then on finer ones
+  /// about it until it is flat there, by the parabola through it and its neighbours; empty if there
+  /// is none.
   std::optional<At> lowest(double gamma, double end) const {
     constexpr int kSteps = 400;
     constexpr double kFirst = 4.5e-4;  // of the recorded times
@@ -196,9 +198,12 @@ class BounceExperiment : public PointwiseExperiment {
       for (Index n = 1; n < flow.states.cols(); ++n) {
         h.push_back(logits_entropy(gamma * flow.states.col(n).cwiseAbs2()));
       }
-      const auto k = static_cast<std::size_t>(std::min_element(h.begin(), h.end()) - h.begin());
+      std::size_t k = 0;  // a start of one's own may lie below the minimum
+      for (std::size_t n = 2; n + 1 < h.size(); ++n) {
+        if (h[n] < h[n - 1] && h[n] <= h[n + 1] && h[n] < h[k]) k = n;
+      }
       // At the end of a finer grid only rounding puts it.
-      if (k < 2 || k + 1 >= h.size()) return found;
+      if (k == 0) return found;
       if (pass == 0 && h.back() - h[k] < kDepth) return {};
       const auto [lower, higher] = std::minmax({h[k - 1] - h[k], h[k + 1] - h[k]});
       const double slope = (h[k + 1] - h[k - 1]) / 2;

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
+#include <utility>
 
 #include "attica/sim/joma/descent.hpp"
+#include "attica/studies/joma/file_start.hpp"
 #include "attica/studies/joma/model.hpp"
 #include "attica/theory/joma/bounce.hpp"
 
@@ -20,13 +23,18 @@ class EntropyGd : public PointwiseExperiment {
  public:
   explicit EntropyGd(const Configuration& c)
       : bounce_{.mu = c.reals("model.mu"),
-                .start = c.real("model.v0"),
+                .start = component_starts(c, c.reals("model.mu").size()),
                 .gamma = c.real("model.gamma"),
                 .kind = BounceKind::softmax},
         steps_(recorded_steps(c)),
         eta_(c.real("sim.eta")) {
     validate(bounce_);
-    std::sort(bounce_.mu.begin(), bounce_.mu.end());
+    std::vector<std::pair<double, double>> components;
+    for (std::size_t j = 0; j < bounce_.mu.size(); ++j)
+      components.emplace_back(bounce_.mu[j], bounce_.start[j]);
+    std::sort(components.begin(), components.end());
+    for (std::size_t j = 0; j < components.size(); ++j)
+      std::tie(bounce_.mu[j], bounce_.start[j]) = components[j];
   }
 
   TheoryResult theory(TheoryGrid grid) const override {
@@ -77,7 +85,7 @@ class EntropyGd : public PointwiseExperiment {
       weights(steps_[k], v).into(maps);
     };
     const VectorXd mu = Eigen::Map<const VectorXd>(bounce_.mu.data(), size);
-    descend_saturating(mu, bounce_.start, bounce_.gamma, eta_, steps_, observe);
+    descend_saturating(mu, bounce_start(bounce_), bounce_.gamma, eta_, steps_, observe);
     entropy.into(outcome);
     for (Series& s : maps.series) outcome.series.push_back(std::move(s));
     return outcome;

@@ -6,10 +6,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
+#include <tuple>
+#include <utility>
 
 #include "attica/sim/joma/descent.hpp"
 #include "attica/studies/joma/model.hpp"
+#include "attica/studies/start_file.hpp"
 #include "attica/theory/joma/linear.hpp"
 
 namespace attica::joma_erf {
@@ -18,22 +22,49 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
+/// v and z of the tokens at the start: of model.init_file, or 0.
+std::pair<VectorXd, VectorXd> start_of(const Configuration& c, Index tokens) {
+  std::pair<VectorXd, VectorXd> start{VectorXd::Zero(tokens), VectorXd::Zero(tokens)};
+  const auto file = StartFile::of(c, {"V", "Z"});
+  if (!file) return start;
+  const auto read = [&](const char* name) -> VectorXd {
+    const NumberArray array = file->array(name, {{tokens, "tokens"}});
+    return Eigen::Map<const VectorXd>(array.values.data(), tokens);
+  };
+  start.first = read("V");
+  if (file->has("Z")) start.second = read("Z");
+  constexpr double kLargestOffset = 300;
+  const VectorXd offset = start.second - start.first.cwiseAbs2() / 2;
+  require(offset.cwiseAbs().maxCoeff() <= kLargestOffset,
+          kInitFile,
+          offset.cwiseAbs().maxCoeff(),
+          "Z - V^2/2 between -300 and 300, so that exp of it is a number");
+  return start;
+}
+
 class Erf : public PointwiseExperiment {
  public:
   explicit Erf(const Configuration& c)
       : delta_(c.reals("model.delta")),
         tokens_(JomaTokens::with_delta(delta_)),
         fractions_(ascending(c.reals("sweep.time_fraction"))),
-        blowup_(joint_blowup_time(delta_)),
+        blowup_(std::numeric_limits<double>::infinity()),
         descent_{.eta = c.real("sim.eta"),
                  .batch = c.integer<int>("sim.batch"),
-                 .context = c.integer<int>("model.context")} {
+                 .context = c.integer<int>("model.context")},
+        from_zero_(!c.has(kInitFile)) {
+    std::tie(descent_.v, descent_.z) = start_of(c, static_cast<Index>(delta_.size()));
     const VectorXd variance = tokens_.variance(descent_.context);
     for (std::size_t l = 0; l < delta_.size(); ++l) {
-      walks_.push_back({.delta = delta_[l],
-                        .variance = variance[static_cast<Index>(l)],
+      const double v = descent_.v[static_cast<Index>(l)];
+      const double offset = descent_.z[static_cast<Index>(l)] - v * v / 2;
+      forms_.push_back({.delta = delta_[l], .start = v, .offset = offset});
+      blowup_ = std::min(blowup_, erf_blowup_time(forms_[l]));
+      walks_.push_back({.delta = delta_[l] * std::exp(offset),
+                        .variance = variance[static_cast<Index>(l)] * std::exp(2 * offset),
                         .eta = descent_.eta,
-                        .batch = static_cast<double>(descent_.batch)});
+                        .batch = static_cast<double>(descent_.batch),
+                        .start = v});
     }
     if (!std::isfinite(blowup_)) {
       warnings_ = {"all delta are 0: the constant solution, which never blows up"};
@@ -73,8 +104,8 @@ class Erf : public PointwiseExperiment {
     Curves entropy = entropy_curve();
     std::vector<std::vector<double>> values;
     for (const double f : x) {
-      values.push_back(erf_values(delta_, f));
-      entropy.add(f, {attention_entropy(joma_attention(values.back()))});
+      values.push_back(values_at(f));
+      entropy.add(f, {softmax_entropy(logits(values.back()))});
     }
     for (std::size_t l = 0; l < delta_.size(); ++l) {
       const Point token = {{"token", numbered(l)}};
@@ -90,7 +121,8 @@ class Erf : public PointwiseExperiment {
         const double gain = std::exp(0.5 * v * v);
         const double shift = gain * bias + 0.5 * v * gain * gain * noise;
         weight.add(x[k], {PredictedValue(v + shift, 0.5 * std::abs(shift))});
-        walk.add(x[k], {delta_[l] * time + bias, {bias, 0, bias != 0}, noise});
+        const double y = erf_coordinate(walks_[l].start) + walks_[l].delta * time;
+        walk.add(x[k], {y + bias, {bias, 0, bias != 0}, noise});
       }
       weight.into(result);
       if (grows) walk.into(result);
@@ -121,6 +153,22 @@ class Erf : public PointwiseExperiment {
   double fraction_of(std::int64_t step) const {
     return descent_.eta * static_cast<double>(step) / blowup_;
   }
+  /// v of the flow; from 0 with all digits next to the blow-up.
+  std::vector<double> values_at(double fraction) const {
+    if (from_zero_) return erf_values(delta_, fraction);
+    std::vector<double> values;
+    for (const ErfToken& form : forms_) {
+      values.push_back(erf_value(form, std::isfinite(blowup_) ? fraction * blowup_ : 0));
+    }
+    return values;
+  }
+  VectorXd logits(const std::vector<double>& v) const {
+    VectorXd z(static_cast<Index>(v.size()));
+    for (std::size_t l = 0; l < v.size(); ++l) {
+      z[static_cast<Index>(l)] = v[l] * v[l] / 2 + forms_[l].offset;
+    }
+    return z;
+  }
 
   Outcome sgd(const StreamAddress& address) const {
     NumberedCurves v("v", "token", delta_.size(), "time_fraction");
@@ -135,10 +183,12 @@ class Erf : public PointwiseExperiment {
       for (std::size_t l = 0; l < delta_.size(); ++l) {
         const double value = reached.v[static_cast<Index>(l)];
         const double at = erf_coordinate(value);
-        const double off = at - delta_[l] * time - walks_[l].bias(time);
+        const double moved = at - erf_coordinate(walks_[l].start);
+        const double off = moved - walks_[l].delta * time - walks_[l].bias(time);
+        const double gain = std::exp(forms_[l].offset);
         v[l].add(f, {value});
         y[l].add(f, {at});
-        bias[l].add(f, {at - reached.walk[static_cast<Index>(l)]});
+        bias[l].add(f, {moved - gain * reached.walk[static_cast<Index>(l)]});
         spread[l].add(f, {off * off});
         if (time > 0) relative.push_back(std::pow(off / walks_[l].deviation(time), 2));
       }
@@ -158,9 +208,8 @@ class Erf : public PointwiseExperiment {
   /// Whole-population descent with eta and eta/2, and the combination without first-order error:
   /// distance of the winner's v from the closed form.
   Outcome richardson() const {
-    const auto smaller = [](double a, double b) { return std::abs(a) < std::abs(b); };
     const auto winner = static_cast<std::size_t>(
-        std::max_element(delta_.begin(), delta_.end(), smaller) - delta_.begin());
+        std::ranges::min_element(forms_, {}, erf_blowup_time) - forms_.begin());
     const auto descend = [&](int factor) {
       std::vector<std::int64_t> steps = steps_;
       for (std::int64_t& s : steps) s *= factor;
@@ -168,7 +217,10 @@ class Erf : public PointwiseExperiment {
       const auto observe = [&](std::size_t, const ErfReached& reached) {
         values.push_back(reached.v[static_cast<Index>(winner)]);
       };
-      descend_erf(tokens_, {.eta = descent_.eta / factor, .batch = 0}, steps, {}, observe);
+      ErfDescent whole = descent_;
+      whole.eta /= factor;
+      whole.batch = 0;
+      descend_erf(tokens_, whole, steps, {}, observe);
       return values;
     };
     const std::vector<double> whole = descend(1);
@@ -176,7 +228,7 @@ class Erf : public PointwiseExperiment {
     Curves errors({}, "time_fraction", {"descent_error", "richardson_error"});
     for (std::size_t k = 0; k < steps_.size(); ++k) {
       const double f = fraction_of(steps_[k]);
-      const double exact = erf_values(delta_, f)[winner];
+      const double exact = values_at(f)[winner];
       errors.add(f,
                  {PredictedValue(std::abs(half[k] - exact)),
                   PredictedValue(std::abs(2 * half[k] - whole[k] - exact))});
@@ -191,7 +243,9 @@ class Erf : public PointwiseExperiment {
   std::vector<double> fractions_;
   double blowup_;
   ErfDescent descent_;
-  std::vector<ErfWalk> walks_;  ///< of the tokens
+  bool from_zero_;
+  std::vector<ErfToken> forms_;  ///< of the tokens
+  std::vector<ErfWalk> walks_;
   std::vector<std::int64_t> steps_;
 };
 

@@ -1,5 +1,6 @@
 #include "attica/studies/joma/file_start.hpp"
 
+#include "attica/core/error.hpp"
 #include "attica/studies/start_file.hpp"
 
 namespace attica {
@@ -15,6 +16,16 @@ bool take_file_start(const Configuration& configuration, JomaState& start) {
     start.r.setZero();
   }
   return true;
+}
+
+std::vector<double> component_starts(const Configuration& configuration, std::size_t components) {
+  const auto file = StartFile::of(configuration, {"V"});
+  if (!file) return std::vector<double>(components, configuration.real("model.v0"));
+  if (configuration.given("model.v0")) {
+    throw invalid_parameter(
+        "model.v0", configuration.real("model.v0"), "no such key together with model.init_file");
+  }
+  return file->array("V", {{static_cast<Eigen::Index>(components), "components"}}).values;
 }
 
 }  // namespace attica

@@ -40,6 +40,17 @@ END
   ./tiny | grep -Eq '^0\.[0-9]{4}$' || fail "no number by pkg-config: $(./tiny)"
 fi
 
+# The matcher in a test of GoogleTest, where that is installed: a right theory passes, a wrong one fails with its point.
+if pkg-config --exists 'gmock_main >= 1.11' 2>/dev/null; then
+  mean=$source/examples/workflows/googletest/mean_test.cpp
+  { cat "$mean"; sed 's/MeanIsOneHalf/MeanIsAnother/; s/Agrees(0\.5,/Agrees(0.6,/' "$mean"; } >mean_test.cpp
+  # shellcheck disable=SC2046
+  c++ mean_test.cpp -o mean_test $(pkg-config --cflags --libs attica gmock_main) || fail "no test of GoogleTest by the matcher"
+  ./mean_test >out && fail "a wrong theory passes: $(cat out)"
+  grep -q 'OK \] Uniform.MeanIsOneHalf' out && grep -q 'FAILED  \] Uniform.MeanIsAnother' out &&
+    grep -q 'DISAGREE, 0 of 1 points agree; value 0: simulation 0.5' out || fail "GoogleTest says: $(cat out)"
+fi
+
 spiked=spiked-ridge/build/spiked-ridge
 $spiked run spiked-ridge --quiet >out || fail "the theory of the example does not agree: $(cat out)"
 # With 4 inputs the limit of many is not reached, and must not be found to be.

@@ -8,7 +8,7 @@ python3 -c 'import jsonschema' 2>/dev/null || {
 }
 
 mkdir schemas
-for record in check manifest provenance run theory card; do
+for record in check manifest metrics provenance run theory card; do
   run 0 schema $record && cp out schemas/$record.json
 done
 run 2 schema checks
@@ -17,8 +17,9 @@ says err "'SCHEMA' = checks: expected one of"
 studies=(gauss-lambda gauss-teacher potts-couplings potts-alignment topics-value-map topics-omega joma-invariants tree-cooccurrence
   bigrams-flow deep-width)
 for study in "${studies[@]}"; do
-  "$program" run "$study" --replicates 2 --quiet --set 'plot.formats=["svg"]' --max-time 20s >/dev/null 2>err
+  "$program" run "$study" --replicates 2 --quiet --set 'plot.formats=["svg"]' --max-time 20s --metrics metrics.json >/dev/null 2>err
   case $? in 0 | 1 | 3 | 6) ;; *) fail "attica run $study: $(cat err)" ;; esac
+  mv metrics.json runs/"$study"*/ || fail "attica run $study writes no metrics"
 done
 for study in own $("$program" list | cut -d ' ' -f 1); do
   "$program" schema config "$study" >"schemas/config-$study.json" || fail "no schema of $study"
@@ -43,7 +44,7 @@ for schema in schemas.values():
     jsonschema.Draft202012Validator.check_schema(schema)
 validators = {name: jsonschema.Draft202012Validator(schema) for name, schema in schemas.items()}
 wrong = []
-seen = {name: 0 for name in ("check", "manifest", "provenance", "run", "theory")}
+seen = {name: 0 for name in ("check", "manifest", "metrics", "provenance", "run", "theory")}
 
 
 def validate(schema, value, name):

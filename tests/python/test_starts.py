@@ -4,6 +4,7 @@ Where PyTorch is there it trains; NumPy does otherwise.
 """
 
 import json
+import math
 import struct
 
 import attica
@@ -167,6 +168,76 @@ def test_softmax_attention_with_an_mlp(tmp_path):
 
     assert str(judged(theory, trained(eta), 1e-3).verdict) == "AGREE"
     assert str(judged(theory, trained(2 * eta), 1e-3).verdict) == "DISAGREE"
+
+
+def entropy(logits):
+    p = np.exp(logits - logits.max())
+    p /= p.sum()
+    return -(p * np.log(p)).sum()
+
+
+def test_saturating_mlp(tmp_path):
+    """v' = (mu - v) rate: descent of softmax attention with whole steps, and the flow of exponential attention by short ones."""
+    rng = np.random.default_rng(8)
+    mu, gamma, eta = np.array([3.0, 1.0, 2.0, 1.5]), 0.4, 0.1  # not sorted: starts belong to their mu
+    start = rng.normal(size=4)
+    np.save(tmp_path / "start.npy", start)
+    steps = [0, 10, 30, 100]
+    descent = attica.theory("joma-entropy-gd", init_file=f"{tmp_path}/start.npy", mu=mu, gamma=gamma, eta=eta, **{"sim.steps": steps})
+    np.savez(tmp_path / "start.npz", weights=start)
+    times = [0.02, 0.1, 0.3, 1.0]
+    flow = attica.theory("joma-bounce", init_file=f"{tmp_path}/start.npz:weights", mu=mu, **{"sweep.gamma": [gamma], "sim.times": times})
+
+    def trained(eta, recorded, normalised):
+        v, found = start, []
+        for step in range(recorded[-1] + 1):
+            if step in recorded:
+                found.append(entropy(gamma * v**2))
+            rate = np.exp(gamma * v**2)
+            v = v + eta * (mu - v) * rate / (rate.sum() if normalised else 1)
+        return repeated(found, rng)
+
+    theory = descent["attention_entropy"]
+    assert str(judged(theory, trained(eta, steps, True), 1e-4).verdict) == "AGREE"
+    assert str(judged(theory, trained(2 * eta, steps, True), 1e-4).verdict) == "DISAGREE"
+    theory, short = flow["attention_entropy"].at(gamma=gamma), 1e-4
+    recorded = [round(time / short) for time in times]
+    assert str(judged(theory, trained(short, recorded, False), 2e-3).verdict) == "AGREE"
+    assert str(judged(theory, trained(2 * short, recorded, False), 2e-3).verdict) == "DISAGREE"
+    with pytest.raises(attica.Error, match="model.v0"):
+        attica.theory("joma-bounce", init_file=f"{tmp_path}/start.npy", mu=mu, v0=0.1)
+
+
+@pytest.mark.parametrize("with_logits", [True, False])
+def test_linear_mlp(tmp_path, with_logits):
+    """Descent of v and z on the whole population, against the error function with its bias of first order in the step."""
+    delta = np.array([0.3, -0.2, 0.05])
+    v0, z0 = np.array([0.5, 0.4, -0.3]), np.array([-0.4, 0.3, 0.2]) * with_logits
+    np.savez(tmp_path / "start.npz", V=v0, **({"Z": z0} if with_logits else {}))
+    left = np.array([1 - math.copysign(1, d) * math.erf(v / math.sqrt(2)) for d, v in zip(delta, v0)])
+    blowup = (math.sqrt(math.pi / 2) * np.exp(v0**2 / 2 - z0) * left / abs(delta)).min()
+    steps, eta = [25, 50, 100], blowup / 250
+    theory = attica.theory(
+        "joma-erf", init_file=f"{tmp_path}/start.npz", delta=delta, eta=eta, batch=10**9,
+        **{"sweep.time_fraction": [step / 250 for step in steps]},
+    )  # fmt: skip
+
+    def trained(eta):
+        v, z, found = v0, z0, []
+        for step in range(1, steps[-1] + 1):
+            push = eta * delta * np.exp(z)
+            v, z = v + push, z + push * v
+            if step in steps:
+                found.append(v)
+        return np.array(found)
+
+    for token in range(3):
+        weight = theory["v"].at(token=token + 1)
+        for rate, verdict in ((eta, "AGREE"), (2 * eta, "DISAGREE")):
+            found = repeated(trained(rate)[:, token], np.random.default_rng(9))
+            assert str(judged(weight, found, 1e-3).verdict) == verdict, token
+    told = [theory["attention_entropy"].y[k] for k in range(3)]
+    assert told == pytest.approx([entropy(v**2 / 2 + z0 - v0**2 / 2) for v in trained(eta)], rel=0.01)
 
 
 def test_bigrams(tmp_path):

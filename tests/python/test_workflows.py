@@ -56,11 +56,11 @@ def test_make(folder):
 
 def test_github(folder):
     """The script of the action, as a runner calls it."""
-    action = (folder / "github" / "action.yml").read_text()
+    action = (ROOT / "action.yml").read_text()
     script = "\n".join(line[8:] for line in action.split("run: |\n", 1)[1].splitlines())
     environment = {
         "RUNNER_TEMP": str(folder), "GITHUB_STEP_SUMMARY": str(folder / "summary.md"), "GITHUB_OUTPUT": str(folder / "output"),
-        "GITHUB_ACTION_PATH": str(folder / "github"), "QUESTION": "../question.toml", "ARGUMENTS": "--out runs", "ATTICA": "attica",
+        "GITHUB_ACTION_PATH": str(ROOT), "QUESTION": "../question.toml", "ARGUMENTS": "--out runs", "ATTICA": "attica",
         "INCONCLUSIVE": "pass",
     }
 

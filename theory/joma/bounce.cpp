@@ -54,7 +54,7 @@ class Orbit {
  public:
   explicit Orbit(const Bounce& bounce)
       : mu_(Eigen::Map<const ArrayXd>(bounce.mu.data(), static_cast<Index>(bounce.mu.size()))),
-        gap_(mu_ - bounce.start),
+        gap_(mu_ - bounce_start(bounce).array()),
         moving_((gap_ != 0).cast<double>()),
         gamma_(bounce.gamma),
         kind_(bounce.kind),
@@ -182,16 +182,29 @@ void validate(const Bounce& bounce) {
   for (const double mu : bounce.mu) {
     require(std::isfinite(mu), "model.mu", mu, "finite numbers");
   }
-  require(std::isfinite(bounce.start), "model.v0", bounce.start, "a finite number");
+  require(bounce.start.empty() || bounce.start.size() == bounce.mu.size(),
+          "model.v0",
+          static_cast<double>(bounce.start.size()),
+          "one start for each component");
+  for (const double start : bounce.start) {
+    require(std::isfinite(start), "model.v0", start, "a finite number");
+  }
   require(std::isfinite(bounce.gamma) && bounce.gamma >= 0, "gamma", bounce.gamma, "gamma >= 0");
   // Entropy changes by products of two exp(-gamma v^2) and a distance to mu.
   constexpr double kLargestExponent = 300;
-  double largest = bounce.start * bounce.start;
-  for (const double mu : bounce.mu) largest = std::max(largest, mu * mu);
+  double largest = 0;
+  for (const auto* values : {&bounce.mu, &bounce.start}) {
+    for (const double v : *values) largest = std::max(largest, v * v);
+  }
   require(bounce.gamma * largest <= kLargestExponent,
           "gamma",
           bounce.gamma,
           "gamma max(mu^2, v0^2) <= 300, so that the square of exp of it is a number");
+}
+
+VectorXd bounce_start(const Bounce& bounce) {
+  if (bounce.start.empty()) return VectorXd::Zero(static_cast<Index>(bounce.mu.size()));
+  return Eigen::Map<const VectorXd>(bounce.start.data(), static_cast<Index>(bounce.start.size()));
 }
 
 double bounce_entropy(const VectorXd& v, double gamma) {
@@ -283,7 +296,7 @@ BounceSteps bounce_steps(const Bounce& bounce, double eta, std::span<const std::
     const ModifiedField field{mu, bounce.gamma, eta, order};
     const OdeResult solution =
         solve_ode([&](double, const VectorXd& v, VectorXd& dvdt) { dvdt = field(v).matrix(); },
-                  VectorXd::Constant(mu.size(), bounce.start),
+                  bounce_start(bounce),
                   times,
                   {.method = OdeMethod::dopri5,
                    .relative_tolerance = 1e-11,
@@ -330,7 +343,7 @@ OdeResult bounce_direct(const Bounce& bounce, std::span<const double> times) {
       [&](double, const VectorXd& v, VectorXd& dvdt) {
         dvdt = (mu - v.array()) * rates(v, gamma, bounce.kind);
       },
-      VectorXd::Constant(mu.size(), bounce.start),
+      bounce_start(bounce),
       times,
       stiff);
 }

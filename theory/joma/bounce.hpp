@@ -28,14 +28,17 @@ enum class BounceKind {
 
 /// @brief The problem of one gamma.
 struct Bounce {
-  std::vector<double> mu;  ///< fixed points; finite
-  double start = 0;        ///< v(0) of every component
-  double gamma = 0.5;      ///< >= 0
+  std::vector<double> mu;          ///< fixed points; finite
+  std::vector<double> start = {};  ///< v(0) of each component; empty: 0
+  double gamma = 0.5;              ///< >= 0
   BounceKind kind = BounceKind::exponential;
 };
 
 /// @brief Throws Error (input) naming `model.mu`, `model.v0` or `gamma`.
 void validate(const Bounce& bounce);
+
+/// @brief v(0), an entry for each component.
+Eigen::VectorXd bounce_start(const Bounce& bounce);
 
 /// @brief H of softmax(gamma v^2), nats.
 double bounce_entropy(const Eigen::VectorXd& v, double gamma);

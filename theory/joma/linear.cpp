@@ -130,14 +130,18 @@ double ErfWalk::deviation(double time) const { return std::sqrt(eta * time * var
 
 double ErfWalk::bias(double time) const {
   if (delta == 0) return 0;
-  const double v = erf_value({.delta = delta}, time);
+  const double v = erf_value({.delta = delta, .start = start}, time);
   constexpr std::size_t kNodes = 40;  // D is entire and v < 9: exact to rounding
   double integral = 0;
-  for (const QuadratureNode& node : gauss_legendre(kNodes, {0, std::abs(v)})) {
+  for (const QuadratureNode& node :
+       gauss_legendre(kNodes, {std::min(start, v), std::max(start, v)})) {
     integral += node.weight * dawson(node.x / sqrt2);
   }
+  if (v < start) integral = -integral;
+  const double before = std::exp(0.5 * start * start) * dawson(start / sqrt2);
+  const double inner = sqrt2 * (integral - before * (erf_coordinate(v) - erf_coordinate(start)));
   const double q = delta * delta + variance / batch;
-  return -0.5 * eta * q / delta * (0.5 * v * v + sqrt2 * integral);
+  return -0.5 * eta * q / delta * (0.5 * (v * v - start * start) + inner);
 }
 
 }  // namespace attica

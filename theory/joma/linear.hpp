@@ -68,12 +68,16 @@ struct ErfWalk {
   double variance = 0;  ///< Var(g x_l) of one sample
   double eta = 0;       ///< learning rate; time = eta x steps
   double batch = 1;     ///< samples per step
+  double start = 0;     ///< v(0); with an offset c, delta is e^c Delta, variance e^2c Var(g x_l)
 
   /// @brief sqrt(eta t variance / batch)
   double deviation(double time) const;
-  /// @brief E[y] - Delta t to first order in eta,
-  ///     -(eta/2) (q/Delta) [ v^2/2 + sqrt2 int_0^v D(u/sqrt2) du ],  q = Delta^2 + variance/batch,
-  /// D Dawson's function and v the closed form; 0 for Delta = 0.
+  /// @brief E[y] - y(0) - Delta t to first order in eta,
+  ///     -(eta/2) (q/Delta) [ (v^2 - v(0)^2)/2 + int_v(0)^v e^(-u^2/2) int_v(0)^u e^(w^2/2) dw du
+  ///     ],
+  /// q = Delta^2 + variance/batch, v the closed form; 0 for Delta = 0. The inner integrals are
+  /// Dawson's, D(u/sqrt2) sqrt2 e^(u^2/2) from 0 to u. The first term is what the curvature of y(v)
+  /// makes of squared steps, the second what they take from z - v^2/2.
   double bias(double time) const;
 };
 

@@ -311,7 +311,7 @@ TEST_CASE("descend_saturating: whole steps by hand, and the fixed point", "[sim]
   VectorXd mu(2);
   mu << 1, 2;
   const std::vector<std::int64_t> steps = {1, 20000};
-  descend_saturating(mu, 0, 0.3, 0.5, steps, [&](std::size_t k, const VectorXd& v) {
+  descend_saturating(mu, VectorXd::Zero(2), 0.3, 0.5, steps, [&](std::size_t k, const VectorXd& v) {
     if (k == 0) {
       CHECK((v - 0.25 * mu).norm() < 1e-15);
     } else {

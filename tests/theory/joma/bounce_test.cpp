@@ -28,7 +28,7 @@ BounceKind kind_of(const std::string& name) {
 TEST_CASE("bounce_summary: reference minima to 1e-8", "[theory][joma]") {
   for (const auto row : reference_values("joma")["bounce_hblt"]["bounce"]) {
     const Bounce bounce{.mu = numbers(row["mu"]),
-                        .start = row["v0"],
+                        .start = std::vector<double>(row["mu"].size(), number(row["v0"])),
                         .gamma = row["gamma"],
                         .kind = kind_of(row["kind"])};
     CAPTURE(bounce.gamma, row["kind"]);
@@ -64,8 +64,11 @@ TEST_CASE("bounce_summary: no minimum where there is none", "[theory][joma]") {
 
 TEST_CASE("bounce_curve: authors' setting against its reference", "[theory][joma]") {
   const auto fig4 = reference_values("joma")["bounce_hblt"]["fig4"];
-  Bounce bounce{.mu = {}, .start = 0.05, .gamma = 1.0 / 3, .kind = BounceKind::softmax};
-  for (int i = 0; i < 10; ++i) bounce.mu.push_back(1 + i / 3.0);
+  Bounce bounce{.mu = {}, .gamma = 1.0 / 3, .kind = BounceKind::softmax};
+  for (int i = 0; i < 10; ++i) {
+    bounce.mu.push_back(1 + i / 3.0);
+    bounce.start.push_back(0.05);
+  }
   const std::vector<int> steps = {0, 50, 100, 200, 400, 800, 1000, 1500, 2000, 3000, 4000, 4999};
   std::vector<double> times;
   for (const int step : steps) times.push_back(0.02 * step);
@@ -79,7 +82,8 @@ TEST_CASE("bounce_curve: authors' setting against its reference", "[theory][joma
 
 TEST_CASE("bounce_curve: v-form with a stiff solver agrees", "[theory][joma]") {
   for (const BounceKind kind : {BounceKind::exponential, BounceKind::softmax, BounceKind::none}) {
-    const Bounce bounce{.mu = {0, -1, 2, 3}, .start = 0.1, .gamma = 0.4, .kind = kind};
+    const Bounce bounce{
+        .mu = {0, -1, 2, 3}, .start = {0.1, 0.4, -0.3, 3.5}, .gamma = 0.4, .kind = kind};
     const std::vector<double> times = {0.0, 0.3, 1.0, 4.0};
     const BounceCurve curve = bounce_curve(bounce, times);
     const OdeResult direct = bounce_direct(bounce, times);
@@ -123,7 +127,7 @@ TEST_CASE("bounce: components that converge within a rounding error of time", "[
 double stepped_entropy(const Bounce& bounce, double eta, int steps) {
   const Eigen::ArrayXd mu = Eigen::Map<const Eigen::ArrayXd>(
       bounce.mu.data(), static_cast<Eigen::Index>(bounce.mu.size()));
-  Eigen::ArrayXd v = Eigen::ArrayXd::Constant(mu.size(), bounce.start);
+  Eigen::ArrayXd v = bounce_start(bounce);
   for (int n = 0; n < steps; ++n) {
     const Eigen::ArrayXd weight = (bounce.gamma * v.square()).exp();
     v += eta * (mu - v) * weight / weight.sum();
@@ -132,8 +136,8 @@ double stepped_entropy(const Bounce& bounce, double eta, int steps) {
 }
 
 TEST_CASE("bounce_steps: off descent by the third order of the rate", "[theory][joma]") {
-  for (const Bounce& bounce : {Bounce{{1, 2, 4}, 0.05, 1.0, BounceKind::softmax},
-                               Bounce{{0.5, 1.5}, 0.1, 0.3, BounceKind::softmax}}) {
+  for (const Bounce& bounce : {Bounce{{1, 2, 4}, {0.05, 0.6, -0.2}, 1.0, BounceKind::softmax},
+                               Bounce{{0.5, 1.5}, {0.1, 0.1}, 0.3, BounceKind::softmax}}) {
     double before = 0;
     for (const int parts : {1, 2, 4}) {
       const double eta = 0.08 / parts;
@@ -151,12 +155,13 @@ TEST_CASE("bounce_steps: off descent by the third order of the rate", "[theory][
     }
   }
   const std::vector<std::int64_t> with_start{0, 10};
-  const Bounce bounce{{1, 2}, 0.1, 0.3, BounceKind::softmax};
+  const Bounce bounce{{1, 2}, {0.1, 0.1}, 0.3, BounceKind::softmax};
   const BounceSteps theory = bounce_steps(bounce, 0.1, with_start);
   REQUIRE(theory.entropy.size() == 2);
   CHECK(theory.entropy[0] == Approx(bounce_entropy(Eigen::Vector2d(0.1, 0.1), 0.3)));
   CHECK(theory.order[0] == 0);
   CHECK_THROWS_WITH(bounce_steps({.mu = {1}}, 0.1, with_start), Contains("softmax"));
+  CHECK_THROWS_WITH(bounce_summary({.mu = {1, 2}, .start = {1}}), Contains("one start for each"));
 }
 
 TEST_CASE("bounce: bad input is refused by name", "[theory][joma]") {

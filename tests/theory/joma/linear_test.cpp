@@ -130,6 +130,36 @@ TEST_CASE("ErfWalk: reference bias and spread", "[theory][joma]") {
   CHECK(ErfWalk{.delta = 0, .variance = 1, .eta = 0.1}.bias(3) == 0);
 }
 
+TEST_CASE("ErfWalk: bias of whole steps from a start, by descent in v and z", "[theory][joma]") {
+  struct Start {
+    double delta, v, z;
+  };
+  for (const Start& s : {Start{0.3, 0.5, -0.2}, Start{-0.2, 0.8, 0.4}, Start{0.3, -1.1, 0}}) {
+    const double offset = s.z - s.v * s.v / 2;
+    const double drift = s.delta * std::exp(offset);
+    const double time = 0.7 * erf_blowup_time({.delta = s.delta, .start = s.v, .offset = offset});
+    double previous = 1;
+    for (const int steps : {500, 2000}) {
+      const double eta = time / steps;
+      double v = s.v;
+      double z = s.z;
+      for (int n = 0; n < steps; ++n) {
+        const double push = eta * s.delta * std::exp(z);
+        z += push * v;
+        v += push;
+      }
+      const double off = erf_coordinate(v) - erf_coordinate(s.v) - drift * time;
+      const double predicted =
+          ErfWalk{.delta = drift, .variance = 0, .eta = eta, .batch = 1, .start = s.v}.bias(time);
+      const double error = std::abs(off / predicted - 1);
+      CAPTURE(s.delta, s.v, steps, off, predicted);
+      CHECK(error < 0.02);
+      CHECK(error < 0.3 * previous);  // of first order in eta: a quarter
+      previous = error;
+    }
+  }
+}
+
 TEST_CASE("erf closed forms: bad input is refused, and t* is named", "[theory][joma]") {
   CHECK_THROWS_WITH(erf_value({.delta = 1}, 1.3), Contains("t* = 1.2533"));
   CHECK_THROWS_WITH(erf_value({.delta = 1}, -1), Contains("time"));
