@@ -442,8 +442,12 @@ Sheet::Compiled Sheet::compile_slope(const Syntax& node, Compiling& c) {
     const auto none = [](const std::string&) { return std::string(); };
     if (const auto slope = derivative(f, by, none)) {
       const Compiled by_rules = compile(*slope, c);
-      made.code = by_rules.code;
       made.careful = true;
+      for (const Syntax& edge : edges(f)) code.edges.push_back(compile(edge, c).code);
+      code.derivative = by_rules.code;
+      code.inside = !c.bound.empty();
+      code.bound_used.assign(made.bound.begin(), made.bound.end());
+      made.code = code.edges.empty() ? by_rules.code : add(std::move(code));
       return made;
     }
   }
@@ -451,6 +455,7 @@ Sheet::Compiled Sheet::compile_slope(const Syntax& node, Compiling& c) {
     return std::find(order_.begin(), order_.end(), a) < std::find(order_.begin(), order_.end(), b);
   });
   code.bound_used.assign(made.bound.begin(), made.bound.end());
+  code.inside = !c.bound.empty();
   code.state = states_++;
   made.careful = true;
   made.code = add(std::move(code));
@@ -580,7 +585,7 @@ Group Sheet::compile(const std::vector<Text>& texts, const std::string& index, s
 bool Sheet::exact() const {
   return std::ranges::none_of(codes_, [](const Code& c) {
     return c.op == Op::normal || c.op == Op::normal_pair || c.op == Op::integral ||
-           c.op == Op::root || c.op == Op::argmin || c.op == Op::slope;
+           c.op == Op::root || c.op == Op::argmin || (c.op == Op::slope && c.derivative < 0);
   });
 }
 

@@ -87,6 +87,8 @@ struct Code {
   int state = -1;                     ///< of a binder: its own workspace
   int derivative = -1;                ///< argmin, slope: node of the derivative; -1: by differences
   std::vector<int> definitions = {};  ///< slope by differences: what moves with the name
+  std::vector<int> edges = {};        ///< of a slope: numbers that change at a kink or jump
+  bool inside = false;                ///< slope: a name is bound around it
   std::string text = {};              ///< of a binder: how messages call it
 };
 
