@@ -112,8 +112,8 @@ struct Dopri5 : Trial {
   }
 };
 
-// Sums of the method of order 8, of numbers (V = double) or of pairs of numbers, of which each has a
-// step length of its own. Written out for each stage: of few states the sums take as long as the
+// Sums of the method of order 8, of numbers (V = double) or of pairs of numbers, of which each has
+// a step length of its own. Written out for each stage: of few states the sums take as long as the
 // right-hand side.
 template <class V>
 struct Order8 {
@@ -162,12 +162,8 @@ struct Order8 {
     }
   }
   /// Coefficients of the interpolant: those of a power next to each other.
-  static void interpolant(V* q,
-                          const V* x,
-                          const V* x_new,
-                          const Slopes& slopes,
-                          const V& h,
-                          Eigen::Index n) {
+  static void interpolant(
+      V* q, const V* x, const V* x_new, const Slopes& slopes, const V& h, Eigen::Index n) {
     using namespace dop853;
     for (Eigen::Index i = 0; i < n; ++i) {
       const V change = x_new[i] - x[i], begin = slopes[0][i], end = slopes[kStages][i];
@@ -345,8 +341,7 @@ constexpr double kEulerError = 0.01;
 // The length of the step of Euler's method whose end shows x''.
 double euler_length(double size, double slope, double span) {
   constexpr double kTiny = 1e-5;
-  return std::min(span,
-                  size < kTiny || slope < kTiny ? 1e-6 * span : kEulerError * size / slope);
+  return std::min(span, size < kTiny || slope < kTiny ? 1e-6 * span : kEulerError * size / slope);
 }
 
 double first_length(double slope, double curvature, double euler, double span, double error_order) {
@@ -490,8 +485,7 @@ OdeResult integrate(Stepper s, System& system, std::span<const double> times, co
   if (o.observer) o.observer(at.t, s.x);
   double event_value = o.event ? o.event(at.t, s.x) : 0;
 
-  if (o.first_step <= 0 && times.size() > 1)
-    at.proposed = first_step(s, system, at.t, at.span, o);
+  if (o.first_step <= 0 && times.size() > 1) at.proposed = first_step(s, system, at.t, at.span, o);
   while (at.next < times.size()) {
     const double target = Stepper::kInterpolates ? times.back() : times[at.next];
     if (const auto status = at.try_towards(target, o)) return stop(*status);
@@ -549,7 +543,13 @@ class PairOfTrials {
   static constexpr double kErrorOrder = Dop853::kErrorOrder;
 
   PairOfTrials(const OdePairRhs& rhs, const Array2Xd& x0, double t)
-      : rhs_(rhs), x_(x0), dxdt_(x0), x_new_(x0), error_(x0), dxdt_new_(x0), q_(2, kPowers * x0.cols()) {
+      : rhs_(rhs),
+        x_(x0),
+        dxdt_(x0),
+        x_new_(x0),
+        error_(x0),
+        dxdt_new_(x0),
+        q_(2, kPowers * x0.cols()) {
     k_.fill(Array2Xd::Zero(2, x0.cols()));
     for (std::size_t s = 0; s < k_.size(); ++s) slopes_[s] = pairs(k_[s]);
     rhs_(Array2d::Constant(t), x_, dxdt_);

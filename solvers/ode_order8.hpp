@@ -23,8 +23,8 @@ OdeResult solve_ode_order8(const OdeRhs& rhs,
 
 /// @brief The right-hand side of two solutions at once: the first is at (t[0], row 0 of x), the
 /// second at (t[1], row 1), and so are their derivatives. What a callback throws passes through.
-using OdePairRhs = std::function<void(
-    const Eigen::Array2d& t, const Eigen::Array2Xd& x, Eigen::Array2Xd& dxdt)>;
+using OdePairRhs =
+    std::function<void(const Eigen::Array2d& t, const Eigen::Array2Xd& x, Eigen::Array2Xd& dxdt)>;
 
 /// @brief Two solutions as solve_ode_order8 has them, each with its own start, steps and
 /// tolerances, of which every trial step is computed side by side: in half the time where the

@@ -288,7 +288,8 @@ std::vector<Syntax> edges(const Syntax& of) {
       for (std::size_t j = 0; j < k; ++j) add_sign(minus(of.parts[j], of.parts[k]));
     }
   }
-  if (of.kind == Kind::operation && std::string_view("<>=!").find(w.front()) != std::string_view::npos)
+  if (of.kind == Kind::operation &&
+      std::string_view("<>=!").find(w.front()) != std::string_view::npos)
     add_sign(minus(of.parts[0], of.parts[1]));
   return all;
 }

@@ -258,6 +258,7 @@ void Evaluator::spend(std::uint64_t evaluations) {
   if (effort_.seconds <= 0) return;
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin_;
   if (passed.count() > effort_.seconds) {
+    next_look_ = 0;  // so is every later one
     throw Error(ErrorKind::numerical,
                 fmt::format("more than the {} s that max_seconds allows", effort_.seconds));
   }
@@ -716,9 +717,10 @@ double Evaluator::normal(const Code& c) {
     if (const auto found = trapezoid(c, w, cut)) {
       noise.end(found->absolute, found->error);
       if (found->absolute == 0 && has_peaks(c.parts[0])) {
-        remark(fmt::format("{}: the formula is 0 wherever it was evaluated; if it has a narrow "
-                           "peak, write an integral with limits around it",
-                           c.text));
+        remark(
+            fmt::format("{}: the formula is 0 wherever it was evaluated; if it has a narrow "
+                        "peak, write an integral with limits around it",
+                        c.text));
       }
       return with_rounding(found->value, found->absolute);
     }
@@ -789,17 +791,16 @@ std::optional<Evaluator::Average> Evaluator::trapezoid(const Code& c, Workspace&
     const double change = std::abs(now - before);
     constexpr std::size_t kManyNodes = 128;
     // Of 1/z that of the absolute value grows with n.
-    bool settled =
-        std::abs(absolute - absolute_before) <= kSettled * absolute &&
-        (change <= noise_ ||
-         (change <= effort_.tolerance * absolute && (absolute > kNothing || w.level == kFinest)));
+    bool settled = std::abs(absolute - absolute_before) <= kSettled * absolute &&
+                   (change <= noise_ || (change <= effort_.tolerance * absolute &&
+                                         (absolute > kNothing || w.level == kFinest)));
     // An average that oscillates from node to node: the first one of every binder is looked at.
     bool seen_apart = false;
     if (settled && !w.looked) {
-      constexpr double kApart = 100;
+      constexpr double kApart = 8;
       const double moved = moved_average(c, {rule.x.data(), n}, 2 * step);
-      seen_apart = std::abs(moved - before) >
-                   kApart * std::max(effort_.tolerance * absolute, noise_);
+      seen_apart =
+          std::abs(moved - before) > kApart * std::max(effort_.tolerance * absolute, noise_);
       settled = !seen_apart;
       w.looked = settled;
     }
@@ -1157,13 +1158,14 @@ double Evaluator::root(const Code& c) {
   constexpr double kJump = 0.01;
   const double below = value(left), above = value(right);
   if (std::min(std::abs(below), std::abs(above)) > kJump * largest) {
-    remark(fmt::format(
-        "{}: the formula jumps over zero at {:.6g}, from {:.6g} to {:.6g}; the place of the jump was "
-        "taken",
-        c.text,
-        found,
-        below,
-        above));
+    remark(
+        fmt::format("{}: the formula jumps over zero at {:.6g}, from {:.6g} to {:.6g}; the place "
+                    "of the jump was "
+                    "taken",
+                    c.text,
+                    found,
+                    below,
+                    above));
   }
   return found;
 }
@@ -1303,7 +1305,7 @@ bool Evaluator::has_kink(const Code& c,
   // Slopes on the left and on the right of a kink differ by as much at any distance, those of a
   // curved line by less at a smaller one. Averages and roots have a rounding of their own.
   const bool by_rules = c.derivative >= 0;
-  const double near = by_rules ? 1e-7 : 1e-5, far = 100 * near;
+  const double near = by_rules ? 1e-7 : 1e-3, far = 30 * near;
   const double noise = by_rules ? 1e-14 : 100 * effort_.tolerance;
   constexpr double kShrinks = 0.5, kApart = 1e-3;
   const double middle = f(0);
@@ -1491,7 +1493,8 @@ double Evaluator::value(const Group& group) {
   return result;
 }
 
-// ----------------------------------------------------------------------------------------- in pairs
+// ----------------------------------------------------------------------------------------- in
+// pairs
 
 EvaluatorPair::EvaluatorPair(Evaluator& first, const Evaluator& second) : first_(first) {
   values_.reserve(first.values_.size());

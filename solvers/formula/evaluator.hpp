@@ -113,10 +113,7 @@ class Evaluator {
   /// Whether a formula has a kink or a jump where it is differentiated.
   /// @param f its value at a distance, in units of `scale`
   /// @throws Error of kind numerical if it has one, unless a name is bound around it
-  bool has_kink(const Code& c,
-                const std::function<double(double)>& f,
-                double here,
-                double scale);
+  bool has_kink(const Code& c, const std::function<double(double)>& f, double here, double scale);
   /// The mean of f over a standard normal by adaptive quadrature.
   double weighed_by_density(const std::function<double(double)>& f, Workspace& w, const Code& c);
   double quadrature(const std::function<double(double)>& f,

@@ -456,10 +456,24 @@ Sheet::Compiled Sheet::compile_slope(const Syntax& node, Compiling& c) {
   });
   code.bound_used.assign(made.bound.begin(), made.bound.end());
   code.inside = !c.bound.empty();
+  constexpr int kMostDifferences = 3;  // each takes the digits of the next, and eight evaluations
+  if (differences(made.code) >= kMostDifferences) {
+    throw invalid_parameter(c.text.where,
+                            c.text.formula,
+                            "at most three derivatives inside each other that no rule gives, as of "
+                            "formulas of more than 500 operations");
+  }
   code.state = states_++;
   made.careful = true;
   made.code = add(std::move(code));
   return made;
+}
+
+int Sheet::differences(int number) const {
+  const Code& c = codes_[static_cast<std::size_t>(number)];
+  int most = 0;
+  for (const int part : c.parts) most = std::max(most, differences(part));
+  return most + (c.op == Op::slope && c.derivative < 0 ? 1 : 0);
 }
 
 bool Sheet::plain(int number) const {

@@ -246,6 +246,8 @@ class Sheet {
   int add_to(Program& program, int code);
   int add_to(Program& program, const Instruction& instruction);
   bool plain(int code) const;
+  /// Derivatives by differences that stand inside of each other.
+  int differences(int code) const;
   int constant_slot(double number);
   [[noreturn]] void unknown(const Syntax& node, const Compiling& c, const std::string& word) const;
 

@@ -75,8 +75,8 @@ std::optional<Syntax> derivative(const Syntax& of,
                                  const std::string& name,
                                  const std::function<std::string(const std::string&)>& definition);
 
-/// @brief Numbers that change where a formula may have a kink or a jump: sign(u) for abs(u), sign(a -
-/// b) for min(a, b) and a < b, floor(u) itself. Those under averages, sums, roots and minima are
+/// @brief Numbers that change where a formula may have a kink or a jump: sign(u) for abs(u), sign(a
+/// - b) for min(a, b) and a < b, floor(u) itself. Those under averages, sums, roots and minima are
 /// none of them.
 std::vector<Syntax> edges(const Syntax& of);
 

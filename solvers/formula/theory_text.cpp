@@ -331,8 +331,8 @@ struct TextTheory::Compiled {
     return fmt::format("{}", fmt::join(all, ", "));
   }
 
-  /// The series of both evaluators of a pair, where the numbers and states were set; false where one
-  /// is not finite, and the evaluators say why.
+  /// The series of both evaluators of a pair, where the numbers and states were set; false where
+  /// one is not finite, and the evaluators say why.
   bool add_values(EvaluatorPair& both, TextPoint& point) const {
     point.values.reserve(series.size());
     for (const Group& one : series) {
@@ -1134,9 +1134,8 @@ class Solver {
                       shown(s.u));
       return;
     }
-    const VectorXd step = s.u.size() == 1 && largest_rest == 0
-                              ? r
-                              : VectorXd(s.jacobian.fullPivLu().solve(r));
+    const VectorXd step =
+        s.u.size() == 1 && largest_rest == 0 ? r : VectorXd(s.jacobian.fullPivLu().solve(r));
     s.residual = fixed_ ? size(r, s.u) : size(step, s.u);
     // A residual that falls to nothing far away, as 1/u does, is no zero.
     constexpr double kNothing = 1e-14, kNear = 1e-6;

@@ -1,6 +1,7 @@
 #include "attica/solvers/formula/theory_text.hpp"
 
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -127,8 +128,7 @@ TEST_CASE("TextTheory: chaotic maps have no value, from a start at zero either",
   CHECK_THAT(henon[1][0].values[0].reason, Contains("no digit is certain"));
   // Zero stays zero, and whole numbers are counted.
   CHECK(all(map({{"a", "0"}}, {{"a", "2*a"}}), {"t"}, {{500}})[0][0].values[0].value == 0);
-  const TextValue count =
-      all(map({{"a", "0"}}, {{"a", "a + 1"}}), {"t"}, {{1000}})[0][0].values[0];
+  const TextValue count = all(map({{"a", "0"}}, {{"a", "a + 1"}}), {"t"}, {{1000}})[0][0].values[0];
   CHECK(count.value == 1000);
   CHECK(count.numerical_error < 1e-10);
 }
@@ -144,11 +144,27 @@ TEST_CASE("TextTheory: multiple zeros, and unknowns of unlike size", "[solvers][
     INFO(start << " " << twice.reason << " " << twice.value << " +- " << twice.numerical_error);
     if (twice.reason.empty()) CHECK(std::abs(twice.value - 1) <= twice.numerical_error);
   }
-  const TextValue small = zero({{"a", "1"}, {"b", "1"}}, {{"a", "1e12*a - b"}, {"b", "b - 1e-8*x"}});
+  const TextValue small =
+      zero({{"a", "1"}, {"b", "1"}}, {{"a", "1e12*a - b"}, {"b", "b - 1e-8*x"}});
   CHECK(small.reason == "");
   CHECK(small.value == Approx(1e-20).epsilon(1e-9));
   CHECK_THAT(zero({{"a", "1"}, {"b", "2"}}, {{"a", "a + b - 3"}, {"b", "2*a + 2*b - 6"}}).reason,
              Contains("do not fix the solution"));
+}
+
+TEST_CASE("TextTheory: a flow ends when its time is over", "[solvers][formula]") {
+  // Too stiff for explicit steps: one by one and in pairs.
+  TheoryText text = flow({{"u", "1"}}, {{"u", "-1e9*(u - cos(t))"}}, {{"u", "u"}});
+  for (const char* event : {"", "t + 1"}) {
+    text.event = event;
+    Effort effort;
+    effort.seconds = 0.2;
+    const auto begin = std::chrono::steady_clock::now();
+    const auto points = TextTheory(text, {"t"}, effort).evaluate({{1}}, 1).points;
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+    CHECK_THAT(points[0][0].values[0].reason, Contains("max_seconds"));
+    CHECK(passed.count() < 60);
+  }
 }
 
 TEST_CASE("TextTheory: states with an index", "[solvers][formula]") {
