@@ -79,6 +79,12 @@ struct TrapezoidalRule {
   std::size_t coarsest = 0;
   std::vector<double> x = {};
   std::vector<double> density = {};
+  /// For each step, the nodes moved by a part of it, with their weights in the average.
+  struct Moved {
+    std::vector<double> x = {};
+    std::vector<double> weights = {};
+  };
+  std::array<Moved, kFinest> moved = {};
 
   TrapezoidalRule(int half, double offset) : end(half * kWidest) {
     for (int k = -half; k < half; ++k) x.push_back(kWidest * (k + offset));
@@ -88,8 +94,20 @@ struct TrapezoidalRule {
       const std::size_t n = x.size();
       for (std::size_t k = 0; k < n; ++k) x.push_back(x[k] + step / 2);
     }
-    for (const double z : x) {
-      density.push_back(std::exp(-0.5 * z * z) * (std::numbers::inv_sqrtpi / std::numbers::sqrt2));
+    const auto density_at = [](double z) {
+      return std::exp(-0.5 * z * z) * (std::numbers::inv_sqrtpi / std::numbers::sqrt2);
+    };
+    for (const double z : x) density.push_back(density_at(z));
+    constexpr double kMoved = 0.17;
+    step = kWidest;
+    std::size_t n = coarsest;
+    for (Moved& one : moved) {
+      for (std::size_t k = 0; k < n; ++k) {
+        one.x.push_back(x[k] + kMoved * step);
+        one.weights.push_back(step * density_at(one.x.back()));
+      }
+      step /= 2;
+      n *= 2;
     }
   }
 };
@@ -735,16 +753,6 @@ double Evaluator::with_rounding(double value, double absolute) const {
   return effort_.half && off > kNoticed * std::abs(value) ? value + off : value;
 }
 
-double Evaluator::moved_average(const Code& c, std::span<const double> nodes, double step) {
-  constexpr double kMoved = 0.17;
-  std::vector<double> x, weights;
-  for (const double node : nodes) {
-    x.push_back(node + kMoved * step);
-    weights.push_back(step * density(x.back()));
-  }
-  return weighted(c.slot, x, weights, c.parts[0]).first;
-}
-
 std::optional<Evaluator::Average> Evaluator::trapezoid(const Code& c, Workspace& w, bool& cut) {
   const TrapezoidalRule& rule = trapezoidal(effort_.half)[w.range];
   double coarse = 0, coarse_absolute = 0, sum = 0, absolute_sum = 0, ends = 0;
@@ -798,7 +806,8 @@ std::optional<Evaluator::Average> Evaluator::trapezoid(const Code& c, Workspace&
     bool seen_apart = false;
     if (settled && !w.looked) {
       constexpr double kApart = 8;
-      const double moved = moved_average(c, {rule.x.data(), n}, 2 * step);
+      const auto& other = rule.moved[static_cast<std::size_t>(w.level) - 1];
+      const double moved = weighted(c.slot, other.x, other.weights, c.parts[0], false).first;
       seen_apart =
           std::abs(moved - before) > kApart * std::max(effort_.tolerance * absolute, noise_);
       settled = !seen_apart;

@@ -96,8 +96,6 @@ class Evaluator {
   /// By the trapezoidal rule; empty where it does not converge.
   /// @param cut set where f is not small at the ends
   std::optional<Average> trapezoid(const Code& c, Workspace& w, bool& cut);
-  /// The first n nodes of a rule, moved by a part of their distance.
-  double moved_average(const Code& c, std::span<const double> nodes, double step);
   /// With half the effort, a value that is small because its parts cancel is as far off as their
   /// rounding: the difference of both evaluations shows it.
   /// @param absolute the sum of the absolute values

@@ -1252,6 +1252,8 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
                                      (p == 1 ? kCoarser : 1) * c.effort.flow_tolerance,
                                      p == 1 ? kFewestCoarser : kFewestSteps);
         }
+        const double scale_at_start =
+            paths[0].states.cols() > 0 ? paths[0].states.col(0).cwiseAbs().maxCoeff() : 0;
         std::vector<double> largest(n, 0.0);  // of each series, so far
         Digits digits(paths[0], paths[1], seen);
         for (const std::size_t k : members) {
@@ -1312,8 +1314,7 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
             if (!map && (v.numerical_error > 0 || same))
               v.numerical_error =
                   std::max(v.numerical_error, kFloor * c.effort.flow_tolerance * std::abs(v.value));
-            const double scale =
-                std::max(paths[0].states.col(0).cwiseAbs().maxCoeff(), state.cwiseAbs().maxCoeff());
+            const double scale = std::max(scale_at_start, state.cwiseAbs().maxCoeff());
             const double none = lost ? kFound : kNoDigit;
             if (v.numerical_error > none * std::max(std::abs(v.value), largest[s]) &&
                 v.numerical_error > kOfStates * scale) {
