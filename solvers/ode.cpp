@@ -12,6 +12,7 @@
 #include <boost/numeric/odeint/stepper/runge_kutta_dopri5.hpp>
 #include <boost/numeric/odeint/stepper/runge_kutta_fehlberg78.hpp>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "attica/core/error.hpp"
@@ -22,6 +23,8 @@ namespace attica {
 namespace {
 
 namespace odeint = boost::numeric::odeint;
+using Eigen::Array2d;
+using Eigen::Array2Xd;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
@@ -109,19 +112,13 @@ struct Dopri5 : Trial {
   }
 };
 
-// Order 8, with error estimates of order 5 and 3 together, and an interpolant of order 7. Written
-// out for each stage: of few states the sums take as long as the right-hand side.
-struct Dop853 : Trial {
-  static constexpr double kErrorOrder = 8;
-  static constexpr bool kInterpolates = true;
-  VectorXd dxdt_new;
-  std::array<VectorXd, dop853::kAll> k;  // derivatives of the stages
-  MatrixXd q;                            // coefficients of the interpolant
+// Sums of the method of order 8, of numbers (V = double) or of pairs of numbers, of which each has
+// a step length of its own. Written out for each stage: of few states the sums take as long as the
+// right-hand side.
+template <class V>
+struct Order8 {
+  using Slopes = std::array<const V*, dop853::kAll>;  // derivatives of the stages
 
-  Dop853(const VectorXd& x0, System& system, double t)
-      : Trial(x0, system, t), dxdt_new(x0.size()), q(x0.size(), 7) {
-    k.fill(VectorXd::Zero(x0.size()));
-  }
   template <std::size_t kRow>
   struct A {
     static constexpr const double* kWeights = dop853::kA[kRow];
@@ -138,24 +135,88 @@ struct Dop853 : Trial {
   };
   // The derivatives of the first stages with weights, of number i; without those of weight 0.
   template <class Row, std::size_t... J>
-  static double sum(const double* const* slopes, Eigen::Index i, std::index_sequence<J...>) {
-    double total = 0;
-    ((Row::kWeights[J] != 0 ? void(total += Row::kWeights[J] * slopes[J][i]) : void()), ...);
+  static V sum(const Slopes& slopes, Eigen::Index i, std::index_sequence<J...>) {
+    V total = V(slopes[0][i]) * Row::kWeights[0];
+    ((J > 0 && Row::kWeights[J] != 0 ? void(total += Row::kWeights[J] * slopes[J][i]) : void()),
+     ...);
     return total;
   }
   template <class Row, std::size_t kCount>
-  static double sum(const double* const* slopes, Eigen::Index i) {
+  static V sum(const Slopes& slopes, Eigen::Index i) {
     return sum<Row>(slopes, i, std::make_index_sequence<kCount>());
   }
-  std::array<const double*, dop853::kAll> slopes() const {
-    std::array<const double*, dop853::kAll> all;
+
+  /// Where stage kS of a step of length h from x is evaluated; x_new for kS = 12.
+  template <std::size_t kS>
+  static void stage(V* at, const V* x, const Slopes& slopes, const V& h, Eigen::Index n) {
+    for (Eigen::Index i = 0; i < n; ++i) at[i] = x[i] + h * sum<A<kS>, kS>(slopes, i);
+  }
+  /// Together h fifth^2 / max(|fifth|, |third| / 10): of order h^8.
+  static void error(V* error, const Slopes& slopes, const V& h, Eigen::Index n) {
+    using dop853::kStages;
+    constexpr double kTiny = std::numeric_limits<double>::min(), kThirdPart = 0.1;
+    for (Eigen::Index i = 0; i < n; ++i) {
+      const V fifth = sum<Fifth, kStages>(slopes, i), size = absolute(fifth);
+      const V third = absolute(sum<Third, kStages>(slopes, i));
+      error[i] = fifth * (h * (size / larger(larger(size, kThirdPart * third), kTiny)));
+    }
+  }
+  /// Coefficients of the interpolant: those of a power next to each other.
+  static void interpolant(
+      V* q, const V* x, const V* x_new, const Slopes& slopes, const V& h, Eigen::Index n) {
+    using namespace dop853;
+    for (Eigen::Index i = 0; i < n; ++i) {
+      const V change = x_new[i] - x[i], begin = slopes[0][i], end = slopes[kStages][i];
+      q[i] = change;
+      q[n + i] = h * begin - change;
+      q[2 * n + i] = 2 * change - h * (end + begin);
+      q[3 * n + i] = h * sum<D<0>, kAll>(slopes, i);
+      q[4 * n + i] = h * sum<D<1>, kAll>(slopes, i);
+      q[5 * n + i] = h * sum<D<2>, kAll>(slopes, i);
+      q[6 * n + i] = h * sum<D<3>, kAll>(slopes, i);
+    }
+  }
+
+ private:
+  static double absolute(double v) { return std::abs(v); }
+  static double larger(double a, double b) { return std::max(a, b); }
+  static Array2d absolute(const Array2d& v) { return v.abs(); }
+  static Array2d larger(const Array2d& a, const Array2d& b) { return a.max(b); }
+  static Array2d larger(const Array2d& a, double b) { return a.max(b); }
+};
+
+constexpr int kPowers = 7;  // of the interpolant of order 8
+
+// The interpolant at theta = (t - start of the step)/(its length); coefficients of the powers at
+// distances of `apart`.
+double interpolated(double x, double theta, const double* q, Eigen::Index apart) {
+  const double rest = 1 - theta;
+  double value = q[6 * apart];
+  for (int c = 5; c >= 0; --c) value = q[c * apart] + (c % 2 == 0 ? rest : theta) * value;
+  return x + theta * value;
+}
+
+// Order 8, with error estimates of order 5 and 3 together, and an interpolant of order 7.
+struct Dop853 : Trial {
+  static constexpr double kErrorOrder = 8;
+  static constexpr bool kInterpolates = true;
+  using Sums = Order8<double>;
+  VectorXd dxdt_new;
+  std::array<VectorXd, dop853::kAll> k;
+  VectorXd q;  // coefficients of the interpolant
+
+  Dop853(const VectorXd& x0, System& system, double t)
+      : Trial(x0, system, t), dxdt_new(x0.size()), q(x0.size() * kPowers) {
+    k.fill(VectorXd::Zero(x0.size()));
+  }
+  Sums::Slopes slopes() const {
+    Sums::Slopes all;
     for (std::size_t s = 0; s < k.size(); ++s) all[s] = k[s].data();
     return all;
   }
   template <std::size_t kS>
   void stage(System& system, VectorXd& at, double t, double h) {
-    const auto all = slopes();
-    for (Eigen::Index i = 0; i < x.size(); ++i) at[i] = x[i] + h * sum<A<kS>, kS>(all.data(), i);
+    Sums::stage<kS>(at.data(), x.data(), slopes(), h, x.size());
     system(at, k[kS], t + dop853::kC[kS] * h);
   }
   template <std::size_t... S>
@@ -163,45 +224,24 @@ struct Dop853 : Trial {
     (stage<S + 1>(system, x_new, t, h), ...);
   }
   void step(System& system, double t, double h) {
-    using namespace dop853;
+    using dop853::kStages;
     k[0] = dxdt;
     stages(system, t, h, std::make_index_sequence<kStages - 1>());
-    // Together h fifth^2 / max(|fifth|, |third| / 10): of order h^8.
-    constexpr double kTiny = std::numeric_limits<double>::min(), kThirdPart = 0.1;
-    const auto all = slopes();
-    for (Eigen::Index i = 0; i < x.size(); ++i) {
-      const double fifth = sum<Fifth, kStages>(all.data(), i);
-      const double third = std::abs(sum<Third, kStages>(all.data(), i));
-      error[i] =
-          fifth * (h * (std::abs(fifth) / std::max({std::abs(fifth), kThirdPart * third, kTiny})));
-      x_new[i] = x[i] + h * sum<A<kStages>, kStages>(all.data(), i);
-    }
+    Sums::error(error.data(), slopes(), h, x.size());
+    Sums::stage<kStages>(x_new.data(), x.data(), slopes(), h, x.size());
     system(x_new, dxdt_new, t + h);
   }
   void prepare_interpolation(System& system, double t, double h) {
-    using namespace dop853;
+    using dop853::kStages;
     k[kStages] = dxdt_new;
     stage<kStages + 1>(system, error, t, h);
     stage<kStages + 2>(system, error, t, h);
     stage<kStages + 3>(system, error, t, h);
-    const auto all = slopes();
-    for (Eigen::Index i = 0; i < x.size(); ++i) {
-      q(i, 0) = x_new[i] - x[i];
-      q(i, 1) = h * dxdt[i] - q(i, 0);
-      q(i, 2) = 2 * q(i, 0) - h * (dxdt_new[i] + dxdt[i]);
-      q(i, 3) = h * sum<D<0>, kAll>(all.data(), i);
-      q(i, 4) = h * sum<D<1>, kAll>(all.data(), i);
-      q(i, 5) = h * sum<D<2>, kAll>(all.data(), i);
-      q(i, 6) = h * sum<D<3>, kAll>(all.data(), i);
-    }
+    Sums::interpolant(q.data(), x.data(), x_new.data(), slopes(), h, x.size());
   }
   void interpolate(double theta, double, Eigen::Ref<VectorXd> out) const {
-    const double rest = 1 - theta;
-    for (Eigen::Index i = 0; i < x.size(); ++i) {
-      double value = q(i, 6);
-      for (int c = 5; c >= 0; --c) value = q(i, c) + (c % 2 == 0 ? rest : theta) * value;
-      out[i] = x[i] + theta * value;
-    }
+    for (Eigen::Index i = 0; i < x.size(); ++i)
+      out[i] = interpolated(x[i], theta, q.data() + i, x.size());
   }
   void accept(System&, double) {
     x.swap(x_new);
@@ -296,23 +336,32 @@ double scaled_norm(const VectorXd& v,
 
 // Hairer, Norsett and Wanner I, II.4: a step whose Euler error is a hundredth of the tolerance,
 // from the sizes of x, x' and x''.
+constexpr double kEulerError = 0.01;
+
+// The length of the step of Euler's method whose end shows x''.
+double euler_length(double size, double slope, double span) {
+  constexpr double kTiny = 1e-5;
+  return std::min(span, size < kTiny || slope < kTiny ? 1e-6 * span : kEulerError * size / slope);
+}
+
+double first_length(double slope, double curvature, double euler, double span, double error_order) {
+  const double largest = std::max(slope, curvature);
+  const double h = largest <= 1e-15 ? std::max(1e-6 * span, 1e-3 * euler)
+                                    : std::pow(kEulerError / largest, 1 / error_order);
+  return std::min({100 * euler, h, span});
+}
+
 template <class Stepper>
 double first_step(Stepper& s, System& system, double t, double span, const OdeOptions& o) {
-  constexpr double kTiny = 1e-5, kFraction = 0.01;
-  const double size = scaled_norm(s.x, s.x, s.x, o);
   const double slope = scaled_norm(s.dxdt, s.x, s.x, o);
-  const double euler =
-      std::min(span, size < kTiny || slope < kTiny ? 1e-6 * span : kFraction * size / slope);
+  const double euler = euler_length(scaled_norm(s.x, s.x, s.x, o), slope, span);
   s.x_new = s.x + euler * s.dxdt;
   system(s.x_new, s.error, t + euler);
   const bool finite = std::exchange(system.finite, true);
-  if (!finite) return euler * kFraction;
+  if (!finite) return euler * kEulerError;
   s.error -= s.dxdt;
   const double curvature = scaled_norm(s.error, s.x, s.x, o) / euler;
-  const double largest = std::max(slope, curvature);
-  const double h = largest <= 1e-15 ? std::max(1e-6 * span, 1e-3 * euler)
-                                    : std::pow(kFraction / largest, 1 / Stepper::kErrorOrder);
-  return std::min({100 * euler, h, span});
+  return first_length(slope, curvature, euler, span, Stepper::kErrorOrder);
 }
 
 // Proportional-integral step control (Hairer and Wanner II, IV.2): smoother than the elementary
@@ -343,6 +392,53 @@ class StepControl {
   bool rejected_ = false;
 };
 
+// Where a solution stands between two trial steps, and how long the next one is.
+struct Progress {
+  double t;
+  double span;  // from the first output time to the last one
+  double proposed;
+  StepControl control;
+  std::size_t next = 1;  // first output time not yet reached
+  std::int64_t accepted = 0;
+  std::int64_t rejected = 0;
+  bool last_finite = true;
+  double h = 0;        // of the trial
+  double end = 0;      // of the trial, a time
+  bool lands = false;  // there the target is reached
+
+  Progress(std::span<const double> times, double first, double error_order)
+      : t(times.front()),
+        span(times.back() - times.front()),
+        proposed(first),
+        control(error_order) {}
+
+  // Sets what the trial is; a status where there can be none.
+  std::optional<OdeStatus> try_towards(double target, const OdeOptions& o) {
+    // A little stretching avoids a tiny step before the end.
+    constexpr double kStretch = 1.001;
+    proposed = std::min(proposed, o.max_step);
+    lands = t + kStretch * proposed >= target;
+    h = lands ? target - t : proposed;
+    end = lands ? target : t + h;
+    if (proposed <= 4 * kRoundOff * std::max(std::abs(t), kRoundOff * span))
+      return last_finite ? OdeStatus::step_too_small : OdeStatus::non_finite;
+    if (accepted + rejected == o.max_steps) return OdeStatus::step_limit;
+    return std::nullopt;
+  }
+  void reject(double error) {
+    constexpr double kRetreat = 0.25;
+    proposed = last_finite ? control.after_rejection(h, error) : kRetreat * h;
+    ++rejected;
+  }
+  // The step ends at `end`; the next one is proposed.
+  void accept(double error) {
+    const double following = control.after_acceptance(h, error);
+    proposed = lands ? std::max(proposed, following) : following;
+    t = end;
+    ++accepted;
+  }
+};
+
 // The length of the step from t at whose end the event function vanishes, found by taking that step
 // anew: exact to the stepper's own accuracy, and no continuous extension is needed. `event` has the
 // signs of `before` at t and of `after` at t + h.
@@ -369,9 +465,7 @@ double event_step(Stepper& s,
 template <class Stepper>
 OdeResult integrate(Stepper s, System& system, std::span<const double> times, const OdeOptions& o) {
   OdeResult result;
-  const double span = times.back() - times.front();
-  double t = times.front();
-  std::size_t next = 1;  // first output time not yet reached
+  Progress at(times, o.first_step, Stepper::kErrorOrder);
   result.states.resize(s.x.size(), static_cast<Eigen::Index>(times.size()));
   result.states.col(0) = s.x;
   const auto column = [&](std::size_t k) {
@@ -379,84 +473,176 @@ OdeResult integrate(Stepper s, System& system, std::span<const double> times, co
   };
   const auto stop = [&](OdeStatus status) {
     result.status = status;
-    result.time = t;
+    result.time = at.t;
     result.state = std::move(s.x);
-    result.states.conservativeResize(Eigen::NoChange, static_cast<Eigen::Index>(next));
+    result.states.conservativeResize(Eigen::NoChange, static_cast<Eigen::Index>(at.next));
+    result.accepted_steps = at.accepted;
+    result.rejected_steps = at.rejected;
     result.rhs_evaluations = system.evaluations;
     return std::move(result);
   };
   if (!system.finite) return stop(OdeStatus::non_finite);
-  if (o.observer) o.observer(t, s.x);
-  double event_value = o.event ? o.event(t, s.x) : 0;
+  if (o.observer) o.observer(at.t, s.x);
+  double event_value = o.event ? o.event(at.t, s.x) : 0;
 
-  StepControl control(Stepper::kErrorOrder);
-  double proposed =
-      o.first_step > 0 || times.size() == 1 ? o.first_step : first_step(s, system, t, span, o);
-  bool last_finite = true;
-  while (next < times.size()) {
-    // A little stretching avoids a tiny step before the end.
-    constexpr double kStretch = 1.001;
-    proposed = std::min(proposed, o.max_step);
-    const double target = Stepper::kInterpolates ? times.back() : times[next];
-    const bool lands = t + kStretch * proposed >= target;
-    const double h = lands ? target - t : proposed;
-    if (proposed <= 4 * kRoundOff * std::max(std::abs(t), kRoundOff * span)) {
-      return stop(last_finite ? OdeStatus::step_too_small : OdeStatus::non_finite);
-    }
-    if (result.accepted_steps + result.rejected_steps == o.max_steps)
-      return stop(OdeStatus::step_limit);
-
-    s.step(system, t, h);
-    last_finite = system.finite && all_finite(s.x_new) && all_finite(s.error);
-    const double error = last_finite ? scaled_norm(s.error, s.x, s.x_new, o) : 0;
-    double end = lands ? target : t + h;
-    double length = h;  // shorter than h if an event ends the step
+  if (o.first_step <= 0 && times.size() > 1) at.proposed = first_step(s, system, at.t, at.span, o);
+  while (at.next < times.size()) {
+    const double target = Stepper::kInterpolates ? times.back() : times[at.next];
+    if (const auto status = at.try_towards(target, o)) return stop(*status);
+    s.step(system, at.t, at.h);
+    at.last_finite = system.finite && all_finite(s.x_new) && all_finite(s.error);
+    const double error = at.last_finite ? scaled_norm(s.error, s.x, s.x_new, o) : 0;
+    double length = at.h;  // shorter than h if an event ends the step
     bool at_event = false;
-    if (last_finite && error <= 1) {
+    if (at.last_finite && error <= 1) {
       if (o.event) {
-        const double after = o.event(end, s.x_new);
+        const double after = o.event(at.end, s.x_new);
         at_event = event_value * after < 0 || (after == 0 && event_value != 0);
         if (at_event && after != 0) {
-          length = event_step(s, system, t, h, event_value, after, o);
-          end = t + length;
-          s.step(system, t, length);
+          length = event_step(s, system, at.t, at.h, event_value, after, o);
+          at.end = at.t + length;
+          s.step(system, at.t, length);
         }
-        last_finite = std::isfinite(after);
-        if (last_finite) event_value = after;
+        at.last_finite = std::isfinite(after);
+        if (at.last_finite) event_value = after;
       }
       if constexpr (Stepper::kInterpolates) {
-        if (times[next] < end) s.prepare_interpolation(system, t, length);
+        if (times[at.next] < at.end) s.prepare_interpolation(system, at.t, length);
       }
-      last_finite = last_finite && system.finite;
+      at.last_finite = at.last_finite && system.finite;
     }
-    if (!last_finite || error > 1) {
-      constexpr double kRetreat = 0.25;
-      proposed = last_finite ? control.after_rejection(h, error) : kRetreat * h;
+    if (!at.last_finite || error > 1) {
+      at.reject(error);
       system.finite = true;
-      ++result.rejected_steps;
       continue;
     }
 
-    const double following = control.after_acceptance(h, error);
-    proposed = lands ? std::max(proposed, following) : following;
-    for (; next < times.size() && times[next] <= end; ++next) {
+    for (; at.next < times.size() && times[at.next] <= at.end; ++at.next) {
       if constexpr (Stepper::kInterpolates) {
-        if (times[next] < end) {
-          s.interpolate((times[next] - t) / length, length, column(next));
+        if (times[at.next] < at.end) {
+          s.interpolate((times[at.next] - at.t) / length, length, column(at.next));
           continue;
         }
       }
-      column(next) = s.x_new;
+      column(at.next) = s.x_new;
     }
-    s.accept(system, end);
-    t = end;
-    ++result.accepted_steps;
-    if (o.observer) o.observer(t, s.x);
+    s.accept(system, at.end);
+    at.accept(error);
+    if (o.observer) o.observer(at.t, s.x);
     if (at_event) return stop(OdeStatus::event);
     if (!system.finite) return stop(OdeStatus::non_finite);
   }
   return stop(OdeStatus::finished);
 }
+
+// Trial steps of two solutions by the method of order 8, side by side. Numbers of the first and the
+// second one stand next to each other.
+class PairOfTrials {
+ public:
+  using Sums = Order8<Array2d>;
+  static constexpr double kErrorOrder = Dop853::kErrorOrder;
+
+  PairOfTrials(const OdePairRhs& rhs, const Array2Xd& x0, double t)
+      : rhs_(rhs),
+        x_(x0),
+        dxdt_(x0),
+        x_new_(x0),
+        error_(x0),
+        dxdt_new_(x0),
+        q_(2, kPowers * x0.cols()) {
+    k_.fill(Array2Xd::Zero(2, x0.cols()));
+    for (std::size_t s = 0; s < k_.size(); ++s) slopes_[s] = pairs(k_[s]);
+    rhs_(Array2d::Constant(t), x_, dxdt_);
+    watch(dxdt_);
+  }
+
+  /// Which of the two have met finite numbers alone since they were asked for last.
+  std::array<bool, 2> finite() {
+    const Array2d zero = std::exchange(zero_, Array2d::Zero());
+    return {zero[0] == 0, zero[1] == 0};
+  }
+  Array2d first_step(double t, double span, const std::array<OdeOptions, 2>& o) {
+    Array2d euler, slope = norm(dxdt_, x_, o), size = norm(x_, x_, o);
+    for (const int l : {0, 1}) euler[l] = euler_length(size[l], slope[l], span);
+    x_new_ = x_ + dxdt_.colwise() * euler;
+    rhs_(t + euler, x_new_, error_);
+    watch(error_);
+    const std::array<bool, 2> good = finite();
+    error_ -= dxdt_;
+    const Array2d curvature = norm(error_, x_, o) / euler;
+    Array2d first;
+    for (const int l : {0, 1}) {
+      first[l] = good[static_cast<std::size_t>(l)]
+                     ? first_length(slope[l], curvature[l], euler[l], span, kErrorOrder)
+                     : euler[l] * kEulerError;
+    }
+    return first;
+  }
+  void step(const Array2d& t, const Array2d& h) {
+    using dop853::kStages;
+    k_[0] = dxdt_;
+    stages(t, h, std::make_index_sequence<kStages - 1>());
+    Sums::error(pairs(error_), slopes_, h, x_.cols());
+    Sums::stage<kStages>(pairs(x_new_), pairs(x_), slopes_, h, x_.cols());
+    rhs_(t + h, x_new_, dxdt_new_);
+    watch(dxdt_new_);
+    watch(error_);
+    watch(x_new_);
+  }
+  /// The sizes of both errors in units of their tolerances.
+  Array2d error(const std::array<OdeOptions, 2>& o) const { return norm(error_, x_new_, o); }
+  void prepare_interpolation(const Array2d& t, const Array2d& h) {
+    using dop853::kStages;
+    k_[kStages] = dxdt_new_;
+    stage<kStages + 1>(error_, t, h);
+    stage<kStages + 2>(error_, t, h);
+    stage<kStages + 3>(error_, t, h);
+    Sums::interpolant(pairs(q_), pairs(x_), pairs(x_new_), slopes_, h, x_.cols());
+  }
+  void interpolate(int lane, double theta, Eigen::Ref<VectorXd> out) const {
+    for (Eigen::Index i = 0; i < out.size(); ++i)
+      out[i] = interpolated(x_(lane, i), theta, &q_(lane, i), 2 * out.size());
+  }
+  auto start(int lane) const { return x_.row(lane).transpose().matrix(); }
+  auto end(int lane) const { return x_new_.row(lane).transpose().matrix(); }
+  void accept(int lane) {
+    x_.row(lane) = x_new_.row(lane);
+    dxdt_.row(lane) = dxdt_new_.row(lane);
+  }
+
+ private:
+  static Array2d* pairs(Array2Xd& x) { return reinterpret_cast<Array2d*>(x.data()); }
+  // 0 * inf and 0 * NaN are NaN.
+  void watch(const Array2Xd& x) {
+    for (Eigen::Index i = 0; i < x.cols(); ++i) zero_ += 0.0 * x.col(i);
+  }
+  template <std::size_t kS>
+  void stage(Array2Xd& at, const Array2d& t, const Array2d& h) {
+    Sums::stage<kS>(pairs(at), pairs(x_), slopes_, h, x_.cols());
+    rhs_(t + dop853::kC[kS] * h, at, k_[kS]);
+    watch(k_[kS]);
+  }
+  template <std::size_t... S>
+  void stages(const Array2d& t, const Array2d& h, std::index_sequence<S...>) {
+    (stage<S + 1>(x_new_, t, h), ...);
+  }
+  Array2d norm(const Array2Xd& v, const Array2Xd& other, const std::array<OdeOptions, 2>& o) const {
+    const Array2d least(o[0].absolute_tolerance, o[1].absolute_tolerance);
+    const Array2d part(o[0].relative_tolerance, o[1].relative_tolerance);
+    Array2d largest = Array2d::Zero();
+    for (Eigen::Index i = 0; i < v.cols(); ++i) {
+      const Array2d size = x_.col(i).abs().max(other.col(i).abs());
+      largest = largest.max(v.col(i).abs() / (least + part * size));
+    }
+    return largest;
+  }
+
+  const OdePairRhs& rhs_;
+  Array2Xd x_, dxdt_, x_new_, error_, dxdt_new_, q_;
+  std::array<Array2Xd, dop853::kAll> k_;
+  Sums::Slopes slopes_;
+  Array2d zero_ = Array2d::Zero();  // NaN where a number was not finite
+};
 
 void check(const Eigen::Ref<const VectorXd>& x0,
            std::span<const double> times,
@@ -539,6 +725,84 @@ OdeResult solve_ode_order8(const OdeRhs& rhs,
   check(x0, times, options);
   System system{rhs};
   return integrate(Dop853(x0, system, times.front()), system, times, options);
+}
+
+std::optional<std::array<MatrixXd, 2>> solve_ode_pair_order8(
+    const OdePairRhs& rhs,
+    const Array2Xd& x0,
+    std::span<const double> times,
+    const std::array<OdeOptions, 2>& options) {
+  for (const std::size_t l : {0, 1}) {
+    check(x0.row(static_cast<Eigen::Index>(l)).transpose().matrix(), times, options[l]);
+    require(!options[l].event && !options[l].observer, "options", 0, "no event and no observer");
+  }
+  PairOfTrials trials(rhs, x0, times.front());
+  std::array<MatrixXd, 2> states;
+  for (const int l : {0, 1}) {
+    states[static_cast<std::size_t>(l)].resize(x0.cols(), static_cast<Eigen::Index>(times.size()));
+    states[static_cast<std::size_t>(l)].col(0) = trials.start(l);
+  }
+  if (trials.finite() != std::array{true, true}) return std::nullopt;
+  if (times.size() == 1) return states;
+  const Array2d first = trials.first_step(times.front(), times.back() - times.front(), options);
+  const auto begin = [&](std::size_t l) {
+    const double length = options[l].first_step;
+    return Progress(times,
+                    length > 0 ? length : first[static_cast<Eigen::Index>(l)],
+                    PairOfTrials::kErrorOrder);
+  };
+  std::array<Progress, 2> both{begin(0), begin(1)};
+  while (both[0].next < times.size() || both[1].next < times.size()) {
+    Array2d t, h;
+    for (const std::size_t l : {0, 1}) {
+      Progress& at = both[l];
+      const auto lane = static_cast<Eigen::Index>(l);
+      t[lane] = at.t;
+      h[lane] = 0;  // of one that waits for the other
+      if (at.next == times.size()) continue;
+      if (at.try_towards(times.back(), options[l])) return std::nullopt;
+      h[lane] = at.h;
+    }
+    trials.step(t, h);
+    const std::array<bool, 2> finite = trials.finite();
+    const Array2d error = trials.error(options);
+    std::array<bool, 2> good{}, inside{};
+    for (const std::size_t l : {0, 1}) {
+      Progress& at = both[l];
+      if (at.next == times.size()) continue;
+      at.last_finite = finite[l];
+      good[l] = finite[l] && error[static_cast<Eigen::Index>(l)] <= 1;
+      inside[l] = good[l] && times[at.next] < at.end;
+    }
+    if (inside[0] || inside[1]) {
+      trials.prepare_interpolation(t, h);
+      const std::array<bool, 2> finite_inside = trials.finite();
+      for (const std::size_t l : {0, 1}) {
+        if (!inside[l] || finite_inside[l]) continue;
+        both[l].last_finite = good[l] = false;
+      }
+    }
+    for (const std::size_t l : {0, 1}) {
+      Progress& at = both[l];
+      const int lane = static_cast<int>(l);
+      if (at.next == times.size()) continue;
+      if (!good[l]) {
+        at.reject(error[lane]);
+        continue;
+      }
+      for (; at.next < times.size() && times[at.next] <= at.end; ++at.next) {
+        auto column = states[l].col(static_cast<Eigen::Index>(at.next));
+        if (times[at.next] < at.end) {
+          trials.interpolate(lane, (times[at.next] - at.t) / at.h, column);
+        } else {
+          column = trials.end(lane);
+        }
+      }
+      trials.accept(lane);
+      at.accept(error[lane]);
+    }
+  }
+  return states;
 }
 
 }  // namespace attica

@@ -54,6 +54,13 @@ std::string printed(const Value& value) {
   return std::get<std::string>(value);
 }
 
+std::string command_key(const Configuration& c) {
+  for (const char* key : kCommandKeys) {
+    if (c.declares(key) && c.has(key)) return key;
+  }
+  return {};
+}
+
 bool is_scalar(const Value& value) {
   return !std::holds_alternative<List>(value) && !std::holds_alternative<Table>(value);
 }

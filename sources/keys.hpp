@@ -3,6 +3,7 @@
 /// @brief Keys that users make up: what a configuration declares under [model], [sweep],
 /// [agreement], and how it is found again.
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +31,12 @@ std::vector<std::pair<std::string, double>> model_numbers(const Configuration& c
 
 /// @brief The scalar of [model] or [sim] that a short name means.
 std::optional<Value> scalar_named(const Configuration& c, const std::string& name);
+
+/// Keys that name programs.
+inline constexpr std::array kCommandKeys{
+    "theory.command", "theory.training.command", "simulation.command"};
+/// @brief The first of them that a configuration has; empty if it names no program.
+std::string command_key(const Configuration& c);
 
 /// @brief Whether a value is neither a list nor a table.
 bool is_scalar(const Value& value);

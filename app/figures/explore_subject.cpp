@@ -19,6 +19,7 @@
 #include "attica/app/verdict/judge_run.hpp"
 #include "attica/plots/draw.hpp"
 #include "attica/plots/label.hpp"
+#include "attica/sources/keys.hpp"
 #include "attica/sources/study.hpp"
 #include "attica/studies/used_with.hpp"
 
@@ -169,13 +170,13 @@ void require_formula(const Configuration& c) {
 
 /// Refuses programs, which a configuration from elsewhere may name.
 void require_no_command(const Configuration& c) {
-  for (const char* key : {"theory.command", "simulation.command"}) {
-    if (!c.declares(key) || !c.has(key)) continue;
-    throw Error(ErrorKind::input,
-                "the simulation is a command of the configuration: read it, then start `attica "
-                "explore` with --allow-commands",
-                key);
-  }
+  const std::string key = sources::command_key(c);
+  if (key.empty()) return;
+  throw Error(ErrorKind::input,
+              fmt::format("the {} is a command of the configuration: read it, then start `attica "
+                          "explore` with --allow-commands",
+                          key.substr(0, key.find('.'))),
+              key);
 }
 
 /// A folder that goes away with this object.

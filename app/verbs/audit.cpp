@@ -91,8 +91,7 @@ void require_audit(const CheckedConfiguration& c, const std::string& file) {
     }
   }
   // A folder from elsewhere starts no programs.
-  for (const std::string key :
-       {"theory.command", "theory.training.command", "simulation.command"}) {
+  for (const std::string key : sources::kCommandKeys) {
     if (c.values.declares(key) && c.values.has(key))
       refuse(place(key), "an audit runs no commands; expected a table, file = \"...\"");
   }

@@ -13,6 +13,7 @@
 #include "attica/app/command/text.hpp"
 #include "attica/app/version.hpp"
 #include "attica/core/named_arrays.hpp"
+#include "attica/sources/keys.hpp"
 #include "attica/sources/study.hpp"
 
 namespace attica::app {
@@ -195,8 +196,7 @@ void McpServer::require_harmless(const std::string& target, const Json& argument
     request.overrides.push_back({.shown = "set " + assignment, .assignment = assignment});
   }
   const CheckedConfiguration checked = read_configuration(request, registry_);
-  for (const char* key : {"theory.command", "simulation.command", "theory.training.command"}) {
-    if (!checked.values.declares(key) || !checked.values.has(key)) continue;
+  if (const std::string key = sources::command_key(checked.values); !key.empty()) {
     throw Error(ErrorKind::input,
                 "the configuration names a command, which tools do not start: read it, then "
                 "use `attica` on a command line",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from pathlib import Path
 from typing import Any, Mapping
@@ -10,7 +11,7 @@ from typing import Any, Mapping
 import numpy as np
 
 from . import _attica, gauss, values
-from .errors import Error, nearest, warn
+from .errors import Error, KeywordError, nearest, warn
 from .theories import Theory
 
 _KEYS = {
@@ -70,6 +71,31 @@ def _lists(given: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     return made
 
 
+def _words(value: Any) -> "set[str]":
+    """Names that the formulas of a value hold."""
+    if isinstance(value, str):
+        return set(re.findall(r"[A-Za-z_]\w*", value, re.ASCII))
+    if isinstance(value, Mapping):
+        return set().union(*map(_words, value.values()))
+    return set().union(*map(_words, value)) if isinstance(value, (list, tuple)) else set()
+
+
+def _require_used(kind: str, text: Mapping[str, Any], numbers: Mapping[str, Any], x: str) -> None:
+    """Refuses numbers that no formula reads: a name that was mistyped, or a key of the dict given as a keyword."""
+    words = {word for key, value in text.items() if key != "model" for word in _words(value)}
+    missing = words - set(text.get("model", {})) - set(numbers)
+    for name in numbers:
+        if name in words or name == x:
+            continue
+        if name in (*_KEYS[kind], *_COMMON):
+            raise KeywordError(f"attica.{_CALLED[kind]}() has no argument '{name}'; it is a key of the dict of equations")
+        near = nearest(name, sorted(missing)) or nearest(name, sorted(words))
+        hint = f"did you mean '{near}'?" if near else "numbers are those that its formulas contain"
+        if kind != "solve" and "time" not in text and np.ndim(numbers[name]) > 0:
+            hint = f"is it the time? Then add \"time\": \"{name}\" to the dict, or give it before other lists"
+        raise KeywordError(f"attica.{_CALLED[kind]}(): no formula contains '{name}'; {hint}")
+
+
 def _computed(kind: str, text: Mapping[str, Any], numbers: Mapping[str, Any]) -> TextTheory:
     if not isinstance(text, Mapping):
         raise Error(f"attica.{_CALLED[kind]} takes a dict of equations, not {values.shown(text)}")
@@ -85,6 +111,7 @@ def _computed(kind: str, text: Mapping[str, Any], numbers: Mapping[str, Any]) ->
     x = next(iter(swept), None) if x is None else x
     if x is None or x not in swept:
         raise Error("no x: give its values as a keyword, as in alpha=[0.5, 1, 2]")
+    _require_used(kind, text, given, x)
     held = tempfile.TemporaryDirectory(prefix="attica-text-")
     folder = Path(held.name)
     lines = ['study = "own"', f"x = {_quoted(x)}"]

@@ -270,4 +270,28 @@ std::optional<Syntax> derivative(const Syntax& of,
   return made;
 }
 
+std::vector<Syntax> edges(const Syntax& of) {
+  std::vector<Syntax> all;
+  if (of.kind == Kind::binder && of.word != "d") return all;
+  for (const Syntax& part : of.parts) {
+    for (Syntax& edge : edges(part)) all.push_back(std::move(edge));
+  }
+  const std::string& w = of.word;
+  const auto add_sign = [&](Syntax u) {
+    all.push_back(apply("sign", std::move(u)));
+    measure_depth(all.back());
+  };
+  if (of.kind == Kind::call) {
+    if (w == "abs" || w == "sign") add_sign(of.parts[0]);
+    if (w == "floor" || w == "rint") all.push_back(of);
+    for (std::size_t k = 0; (w == "min" || w == "max") && k < of.parts.size(); ++k) {
+      for (std::size_t j = 0; j < k; ++j) add_sign(minus(of.parts[j], of.parts[k]));
+    }
+  }
+  if (of.kind == Kind::operation &&
+      std::string_view("<>=!").find(w.front()) != std::string_view::npos)
+    add_sign(minus(of.parts[0], of.parts[1]));
+  return all;
+}
+
 }  // namespace attica::formula

@@ -72,35 +72,56 @@ const HermiteRule& hermite(std::size_t n) {
 /// Nodes and weights of E f(z), z standard normal, by the trapezoidal rule: what the normal density
 /// makes of it converges faster than any power of the step, and for a function that is smooth near
 /// the real line faster than Gauss-Hermite (Trefethen and Weideman 2014). Nodes of a step, then
-/// those that halve it, and so on; none of them is 0, where formulas may be 0/0.
+/// those that halve it, and so on; none of them is 0, where formulas may be 0/0. What oscillates
+/// once from node to node looks constant: nodes at another `offset` show it.
 struct TrapezoidalRule {
   double end = 0;  ///< nodes reach from -end to end
   std::size_t coarsest = 0;
   std::vector<double> x = {};
   std::vector<double> density = {};
+  /// For each step, the nodes moved by a part of it, with their weights in the average.
+  struct Moved {
+    std::vector<double> x = {};
+    std::vector<double> weights = {};
+  };
+  std::array<Moved, kFinest> moved = {};
 
-  explicit TrapezoidalRule(int half) : end(half * kWidest) {
-    for (int k = -half; k < half; ++k) x.push_back(kWidest * (k + 1.0 / 3));
+  TrapezoidalRule(int half, double offset) : end(half * kWidest) {
+    for (int k = -half; k < half; ++k) x.push_back(kWidest * (k + offset));
     coarsest = x.size();
     double step = kWidest;
     for (int level = 1; level <= kFinest; ++level, step /= 2) {
       const std::size_t n = x.size();
       for (std::size_t k = 0; k < n; ++k) x.push_back(x[k] + step / 2);
     }
-    for (const double z : x) {
-      density.push_back(std::exp(-0.5 * z * z) * (std::numbers::inv_sqrtpi / std::numbers::sqrt2));
+    const auto density_at = [](double z) {
+      return std::exp(-0.5 * z * z) * (std::numbers::inv_sqrtpi / std::numbers::sqrt2);
+    };
+    for (const double z : x) density.push_back(density_at(z));
+    constexpr double kMoved = 0.17;
+    step = kWidest;
+    std::size_t n = coarsest;
+    for (Moved& one : moved) {
+      for (std::size_t k = 0; k < n; ++k) {
+        one.x.push_back(x[k] + kMoved * step);
+        one.weights.push_back(step * density_at(one.x.back()));
+      }
+      step /= 2;
+      n *= 2;
     }
   }
 };
 
 /// By range: the first reaches as far as a bounded function needs.
-const std::vector<TrapezoidalRule>& trapezoidal() {
-  static const std::vector<TrapezoidalRule> kRules = [] {
+/// @param second nodes of the second evaluation, which are others
+const std::vector<TrapezoidalRule>& trapezoidal(bool second) {
+  const auto made = [](double offset) {
     std::vector<TrapezoidalRule> rules;
-    for (const int half : {16, 20, 30, 45, 60}) rules.emplace_back(half);
+    for (const int half : {16, 20, 30, 45, 60}) rules.emplace_back(half, offset);
     return rules;
-  }();
-  return kRules;
+  };
+  static const std::vector<TrapezoidalRule> kFirst = made(1.0 / 3), kSecond = made(0.11);
+  return second ? kSecond : kFirst;
 }
 
 /// tanh of many numbers: the rational approximation of Cephes (Moshier 1984) below 0.625, and
@@ -160,6 +181,7 @@ struct Evaluator::Workspace {
   int level = 1;                     ///< of the last average: how often the step was halved
   std::size_t range = 0;             ///< its rule
   bool adaptive = false;
+  bool looked = false;  ///< whether an average was the same at nodes that were moved
   std::unique_ptr<gsl_integration_workspace, decltype(&gsl_integration_workspace_free)> intervals{
       nullptr, gsl_integration_workspace_free};
   std::unique_ptr<gsl_integration_cquad_workspace, decltype(&gsl_integration_cquad_workspace_free)>
@@ -254,6 +276,7 @@ void Evaluator::spend(std::uint64_t evaluations) {
   if (effort_.seconds <= 0) return;
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin_;
   if (passed.count() > effort_.seconds) {
+    next_look_ = 0;  // so is every later one
     throw Error(ErrorKind::numerical,
                 fmt::format("more than the {} s that max_seconds allows", effort_.seconds));
   }
@@ -367,12 +390,29 @@ double Evaluator::scalar(int number) {
   }
 }
 
-void Evaluator::run(const Program& program) {
-  double* const v = values_.data();
+namespace {
+
+using Pair = EvaluatorPair::Pair;
+
+/// f of one number or pair of each argument.
+template <class F, class... Rest>
+double apart(F f, double a, Rest... rest) {
+  return f(a, rest...);
+}
+template <class F, class... Rest>
+Pair apart(F f, const Pair& a, const Rest&... rest) {
+  return {f(a[0], rest[0]...), f(a[1], rest[1]...)};
+}
+double square_root(double x) { return std::sqrt(x); }
+Pair square_root(const Pair& x) { return x.sqrt(); }
+
+/// @param v numbers or pairs, by places
+template <class V>
+void run(const Program& program, V* const v) {
   using Do = Instruction::Do;
   for (const Instruction& i : program.instructions) {
-    const double a = v[i.a];
-    double& to = v[i.to];
+    const V a = v[i.a];
+    V& to = v[i.to];
     switch (i.what) {
       case Do::negative:
         to = -a;
@@ -399,59 +439,61 @@ void Evaluator::run(const Program& program) {
         to = (a * a) * (a * a);
         break;
       case Do::root:
-        to = std::sqrt(a);
+        to = square_root(a);
         break;
       case Do::inverse_root:
-        to = 1 / std::sqrt(a);
+        to = 1 / square_root(a);
         break;
       case Do::inverse:
         to = 1 / a;
         break;
       case Do::power:
-        to = std::pow(a, v[i.b]);
+        to = apart([](double x, double y) { return std::pow(x, y); }, a, v[i.b]);
         break;
       case Do::less:
-        to = a < v[i.b];
+        to = apart([](double x, double y) { return double(x < y); }, a, v[i.b]);
         break;
       case Do::less_equal:
-        to = a <= v[i.b];
+        to = apart([](double x, double y) { return double(x <= y); }, a, v[i.b]);
         break;
       case Do::greater:
-        to = a > v[i.b];
+        to = apart([](double x, double y) { return double(x > y); }, a, v[i.b]);
         break;
       case Do::greater_equal:
-        to = a >= v[i.b];
+        to = apart([](double x, double y) { return double(x >= y); }, a, v[i.b]);
         break;
       case Do::equal:
-        to = a == v[i.b];
+        to = apart([](double x, double y) { return double(x == y); }, a, v[i.b]);
         break;
       case Do::different:
-        to = a != v[i.b];
+        to = apart([](double x, double y) { return double(x != y); }, a, v[i.b]);
         break;
       case Do::both:
-        to = a != 0 && v[i.b] != 0;
+        to = apart([](double x, double y) { return double(x != 0 && y != 0); }, a, v[i.b]);
         break;
       case Do::either:
-        to = a != 0 || v[i.b] != 0;
+        to = apart([](double x, double y) { return double(x != 0 || y != 0); }, a, v[i.b]);
         break;
       case Do::choice:
-        to = a != 0 ? v[i.b] : v[i.c];
+        to = apart([](double x, double y, double z) { return x != 0 ? y : z; }, a, v[i.b], v[i.c]);
         break;
       case Do::minimum:
-        to = std::min(a, v[i.b]);
+        to = apart([](double x, double y) { return std::min(x, y); }, a, v[i.b]);
         break;
       case Do::maximum:
-        to = std::max(a, v[i.b]);
+        to = apart([](double x, double y) { return std::max(x, y); }, a, v[i.b]);
         break;
       case Do::atan2:
-        to = std::atan2(a, v[i.b]);
+        to = apart([](double x, double y) { return std::atan2(x, y); }, a, v[i.b]);
         break;
       case Do::function:
-        to = i.function(a);
+        to = apart(i.function, a);
         break;
     }
   }
 }
+
+}  // namespace
 
 double Evaluator::binder(int number) {
   const Code& c = sheet_.codes()[static_cast<std::size_t>(number)];
@@ -692,15 +734,27 @@ double Evaluator::normal(const Code& c) {
     bool cut = false;
     if (const auto found = trapezoid(c, w, cut)) {
       noise.end(found->absolute, found->error);
-      return found->value;
+      if (found->absolute == 0 && has_peaks(c.parts[0])) {
+        remark(
+            fmt::format("{}: the formula is 0 wherever it was evaluated; if it has a narrow "
+                        "peak, write an integral with limits around it",
+                        c.text));
+      }
+      return with_rounding(found->value, found->absolute);
     }
-    w.adaptive = !cut || ++w.range == trapezoidal().size();
+    w.adaptive = !cut || ++w.range == trapezoidal(effort_.half).size();
   }
   return weighed_by_density([&](double z) { return at(c.slot, z, c.parts[0]); }, w, c);
 }
 
+double Evaluator::with_rounding(double value, double absolute) const {
+  constexpr double kRounding = 64 * std::numeric_limits<double>::epsilon(), kNoticed = 1e-11;
+  const double off = kRounding * absolute;
+  return effort_.half && off > kNoticed * std::abs(value) ? value + off : value;
+}
+
 std::optional<Evaluator::Average> Evaluator::trapezoid(const Code& c, Workspace& w, bool& cut) {
-  const TrapezoidalRule& rule = trapezoidal()[w.range];
+  const TrapezoidalRule& rule = trapezoidal(effort_.half)[w.range];
   double coarse = 0, coarse_absolute = 0, sum = 0, absolute_sum = 0, ends = 0;
   std::size_t n = rule.coarsest << (w.level - 1);
   // Adds nodes from `first` to 2n; what lies before n is the coarser rule.
@@ -745,9 +799,21 @@ std::optional<Evaluator::Average> Evaluator::trapezoid(const Code& c, Workspace&
     const double change = std::abs(now - before);
     constexpr std::size_t kManyNodes = 128;
     // Of 1/z that of the absolute value grows with n.
-    if (std::abs(absolute - absolute_before) <= kSettled * absolute &&
-        (change <= noise_ ||
-         (change <= effort_.tolerance * absolute && (absolute > kNothing || w.level == kFinest)))) {
+    bool settled = std::abs(absolute - absolute_before) <= kSettled * absolute &&
+                   (change <= noise_ || (change <= effort_.tolerance * absolute &&
+                                         (absolute > kNothing || w.level == kFinest)));
+    // An average that oscillates from node to node: the first one of every binder is looked at.
+    bool seen_apart = false;
+    if (settled && !w.looked) {
+      constexpr double kApart = 8;
+      const auto& other = rule.moved[static_cast<std::size_t>(w.level) - 1];
+      const double moved = weighted(c.slot, other.x, other.weights, c.parts[0], false).first;
+      seen_apart =
+          std::abs(moved - before) > kApart * std::max(effort_.tolerance * absolute, noise_);
+      settled = !seen_apart;
+      w.looked = settled;
+    }
+    if (settled) {
       if (effort_.half) return Average{before, absolute, change};
       return Average{now, absolute, 0};
     }
@@ -756,7 +822,7 @@ std::optional<Evaluator::Average> Evaluator::trapezoid(const Code& c, Workspace&
     constexpr double kSlow = 0.05;
     if (w.level == kFinest || (2 * n >= kManyNodes && change > kSlow * change_before))
       return std::nullopt;
-    change_before = change;
+    if (!seen_apart) change_before = change;
     coarse = sum;
     coarse_absolute = absolute_sum;
     n *= 2;
@@ -813,7 +879,7 @@ double Evaluator::normal_pair(const Code& c) {
           (change <= effort_.tolerance * absolute || change <= noise.inside())) {
         w.nodes = n;
         noise.end(absolute);
-        return effort_.half ? before : now;
+        return with_rounding(effort_.half ? before : now, absolute);
       }
       before = now;
     }
@@ -997,7 +1063,9 @@ bool Evaluator::has_peaks(int number) const {
 double Evaluator::mean(const Code& c) {
   const Numbers& list = lists_[static_cast<std::size_t>(c.size)];
   if (list.values.empty()) fail(c, "the list is empty");
-  return weighted(c.slot, list.values, list.weights, c.parts[0], false).first / list.total_weight;
+  const auto [total, absolute] =
+      weighted(c.slot, list.values, list.weights, c.parts[0], effort_.half);
+  return with_rounding(total, absolute) / list.total_weight;
 }
 
 double Evaluator::sum(const Code& c) {
@@ -1017,13 +1085,16 @@ double Evaluator::sum(const Code& c) {
     ones.fill(1);
     return ones;
   }();
-  double total = 0;
+  double total = 0, absolute = 0;
   for (double k = first; k <= last;) {
     std::size_t n = 0;
     for (; n < kLanes && k <= last; ++n, ++k) index[n] = k;
-    total += weighted(c.slot, {index.data(), n}, {kOnes.data(), n}, c.parts[2], false).first;
+    const auto [part, size] =
+        weighted(c.slot, {index.data(), n}, {kOnes.data(), n}, c.parts[2], effort_.half);
+    total += part;
+    absolute += size;
   }
-  return total;
+  return with_rounding(total, absolute);
 }
 
 double Evaluator::root(const Code& c) {
@@ -1091,9 +1162,20 @@ double Evaluator::root(const Code& c) {
   };
   const auto [left, right] = boost::math::tools::toms748_solve(value, a, b, low, high, near, steps);
   const double found = 0.5 * (left + right);
-  const double rest = std::abs(value(found));
-  if (rest > std::max(std::abs(low), std::abs(high)))
-    fail(c, fmt::format("it jumps over zero at {} and has no root there", found));
+  const double rest = std::abs(value(found)), largest = std::max(std::abs(low), std::abs(high));
+  if (rest > largest) fail(c, fmt::format("it jumps over zero at {} and has no root there", found));
+  constexpr double kJump = 0.01;
+  const double below = value(left), above = value(right);
+  if (std::min(std::abs(below), std::abs(above)) > kJump * largest) {
+    remark(
+        fmt::format("{}: the formula jumps over zero at {:.6g}, from {:.6g} to {:.6g}; the place "
+                    "of the jump was "
+                    "taken",
+                    c.text,
+                    found,
+                    below,
+                    above));
+  }
   return found;
 }
 
@@ -1208,7 +1290,7 @@ double Evaluator::argmin(const Code& c) {
     fail(c, "no minimum: the smallest value lies at the end of an infinite range");
   std::sort(minima.begin(), minima.end(), [](const Found& p, const Found& q) { return p.y < q.y; });
   const Found& best = minima.front();
-  if ((std::isinf(a) && y.front() < best.y) || (std::isinf(b) && y.back() < best.y))
+  if ((std::isinf(a) && y.front() <= best.y) || (std::isinf(b) && y.back() <= best.y))
     fail(c, "no minimum: the smallest value lies at the end of an infinite range");
   if (minima.size() > 1) {
     constexpr double kEqual = 1e-12, kApart = 1e-6;
@@ -1225,26 +1307,70 @@ double Evaluator::argmin(const Code& c) {
   return best.x;
 }
 
+bool Evaluator::has_kink(const Code& c,
+                         const std::function<double(double)>& f,
+                         double here,
+                         double scale) {
+  // Slopes on the left and on the right of a kink differ by as much at any distance, those of a
+  // curved line by less at a smaller one. Averages and roots have a rounding of their own.
+  const bool by_rules = c.derivative >= 0;
+  const double near = by_rules ? 1e-7 : 1e-3, far = 30 * near;
+  const double noise = by_rules ? 1e-14 : 100 * effort_.tolerance;
+  constexpr double kShrinks = 0.5, kApart = 1e-3;
+  const double middle = f(0);
+  const auto sides = [&](double step) {
+    return std::array{(middle - f(-step)) / (step * scale), (f(step) - middle) / (step * scale)};
+  };
+  const auto [left, right] = sides(near);
+  const double apart = std::abs(right - left);
+  const double rounding = noise * std::abs(middle) / (near * scale);
+  if (!(apart > kApart * std::max(std::abs(left), std::abs(right)) + rounding)) return false;
+  const auto [far_left, far_right] = sides(far);
+  if (!(apart > kShrinks * std::abs(far_right - far_left))) return false;
+  if (c.inside) return true;
+  fail(c,
+       fmt::format("no derivative at {:.6g}: the slope is {:.6g} on the left and {:.6g} on the "
+                   "right",
+                   here,
+                   left,
+                   right));
+}
+
 double Evaluator::slope(const Code& c) {
   const auto slot = static_cast<std::size_t>(c.slot);
   const double here = values_[slot];
   const double scale = here == 0 ? 1 : std::abs(here);
-  const auto f = [&](double step) {
-    spend(1);
+  const auto move = [&](double step) {
     values_[slot] = here + scale * step;
     for (const int number : c.definitions) define(number);
+  };
+  const auto f = [&](double step) {
+    spend(1);
+    move(step);
     return scalar(c.parts[0]);
+  };
+  const auto differences = [&] {
+    using boost::math::differentiation::finite_difference_derivative;
+    return effort_.half ? finite_difference_derivative<decltype(f), double, 6>(f, 0.0) / scale
+                        : finite_difference_derivative<decltype(f), double, 8>(f, 0.0) / scale;
+  };
+  const auto changes = [&](int edge) {
+    constexpr double kClose = 1e-9;
+    const double middle = scalar(edge);
+    bool same = true;
+    for (const double step : {-kClose, kClose}) {
+      move(step);
+      same = same && scalar(edge) == middle;
+    }
+    move(0);
+    return !same;
   };
   double result = 0;
   try {
-    result =
-        !effort_.half
-            ? boost::math::differentiation::finite_difference_derivative<decltype(f), double, 8>(
-                  f, 0.0) /
-                  scale
-            : boost::math::differentiation::finite_difference_derivative<decltype(f), double, 6>(
-                  f, 0.0) /
-                  scale;
+    const bool by_rules = c.derivative >= 0;
+    result = by_rules ? scalar(c.derivative) : differences();
+    const bool looked = !effort_.half && (!by_rules || std::ranges::any_of(c.edges, changes));
+    if (looked && has_kink(c, f, here, scale)) result = kNone;
   } catch (...) {
     values_[slot] = here;
     for (const int number : c.definitions) {
@@ -1253,8 +1379,7 @@ double Evaluator::slope(const Code& c) {
     }
     throw;
   }
-  values_[slot] = here;
-  for (const int number : c.definitions) define(number);
+  move(0);
   return result;
 }
 
@@ -1263,7 +1388,7 @@ double Evaluator::slope(const Code& c) {
 void Evaluator::define(int number) {
   const Sheet::Definition& d = sheet_.definitions()[static_cast<std::size_t>(number)];
   if (!d.is_list) {
-    if (!d.program.results.empty()) run(d.program);
+    if (!d.program.results.empty()) run(d.program, values_.data());
     const double value = d.program.results.empty()
                              ? scalar(d.root)
                              : values_[static_cast<std::size_t>(d.program.results[0])];
@@ -1323,6 +1448,7 @@ void Evaluator::prepare() {
     w->level = 1;
     w->range = 0;
     w->adaptive = false;
+    w->looked = false;
     w->looks = 0;
   }
   defined_with_.resize(sheet_.definitions().size());
@@ -1344,7 +1470,7 @@ void Evaluator::evaluate(const Group& group, std::span<double> values) {
   spend(group.roots.size() * group.count);
   for (const int number : group.moving) define(number);
   if (!group.programmed.empty()) {
-    run(group.program);
+    run(group.program, values_.data());
     for (std::size_t k = 0; k < group.programmed.size(); ++k)
       values[group.programmed[k]] = values_[static_cast<std::size_t>(group.program.results[k])];
   }
@@ -1374,6 +1500,40 @@ double Evaluator::value(const Group& group) {
   double result = 0;
   evaluate(group, {&result, 1});
   return result;
+}
+
+// ----------------------------------------------------------------------------------------- in
+// pairs
+
+EvaluatorPair::EvaluatorPair(Evaluator& first, const Evaluator& second) : first_(first) {
+  values_.reserve(first.values_.size());
+  for (std::size_t k = 0; k < first.values_.size(); ++k)
+    values_.emplace_back(first.values_[k], second.values_[k]);
+}
+
+bool EvaluatorPair::takes(const Sheet& sheet, const Group& group) {
+  return group.index < 0 && group.others.empty() &&
+         std::ranges::all_of(group.moving, [&](int number) {
+           const Sheet::Definition& d = sheet.definitions()[static_cast<std::size_t>(number)];
+           return !d.is_list && !d.program.results.empty();
+         });
+}
+
+void EvaluatorPair::evaluate(const Group& group, Pair* values) {
+  first_.spend(2 * group.roots.size());
+  Pair zero = Pair::Zero();  // NaN where a definition is not finite
+  for (const int number : group.moving) {
+    const Sheet::Definition& d = first_.sheet_.definitions()[static_cast<std::size_t>(number)];
+    run(d.program, values_.data());
+    const Pair value = (*this)[d.program.results[0]];
+    zero += 0.0 * value;
+    (*this)[d.slot] = value;
+  }
+  run(group.program, values_.data());
+  for (std::size_t k = 0; k < group.roots.size(); ++k) {
+    values[k] = (*this)[group.program.results[k]];
+    if (!group.moving.empty()) values[k] += zero;
+  }
 }
 
 }  // namespace attica::formula

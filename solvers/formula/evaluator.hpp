@@ -2,6 +2,7 @@
 /// @file
 /// @brief Values of compiled formulas, one thread at a time.
 
+#include <Eigen/Core>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -64,6 +65,7 @@ class Evaluator {
   const std::vector<std::string>& remarks() const { return remarks_; }
 
  private:
+  friend class EvaluatorPair;
   struct Workspace;
   /// One number, or one for every value of the current index.
   struct Block {
@@ -75,7 +77,6 @@ class Evaluator {
   class Noise;
 
   double scalar(int code);
-  void run(const Program& program);
   Block block(int code);
   template <class F>
   Block pairwise(const Code& c, F f);
@@ -95,6 +96,10 @@ class Evaluator {
   /// By the trapezoidal rule; empty where it does not converge.
   /// @param cut set where f is not small at the ends
   std::optional<Average> trapezoid(const Code& c, Workspace& w, bool& cut);
+  /// With half the effort, a value that is small because its parts cancel is as far off as their
+  /// rounding: the difference of both evaluations shows it.
+  /// @param absolute the sum of the absolute values
+  double with_rounding(double value, double absolute) const;
   double normal_pair(const Code& c);
   double integral(const Code& c);
   bool has_peaks(int code) const;
@@ -103,6 +108,10 @@ class Evaluator {
   double root(const Code& c);
   double argmin(const Code& c);
   double slope(const Code& c);
+  /// Whether a formula has a kink or a jump where it is differentiated.
+  /// @param f its value at a distance, in units of `scale`
+  /// @throws Error of kind numerical if it has one, unless a name is bound around it
+  bool has_kink(const Code& c, const std::function<double(double)>& f, double here, double scale);
   /// The mean of f over a standard normal by adaptive quadrature.
   double weighed_by_density(const std::function<double(double)>& f, Workspace& w, const Code& c);
   double quadrature(const std::function<double(double)>& f,
@@ -145,6 +154,32 @@ class Evaluator {
   std::uint64_t next_look_ = 0;
   std::chrono::steady_clock::time_point begin_;
   std::vector<std::string> remarks_;
+};
+
+/// @brief Two evaluators of one sheet, side by side: of each pair of numbers the first is that of
+/// the one, the second that of the other. Arithmetic takes as long for two as for one.
+class EvaluatorPair {
+ public:
+  using Pair = Eigen::Array2d;
+
+  /// @brief With the numbers that two evaluators of the same sheet have now. They outlive it.
+  EvaluatorPair(Evaluator& first, const Evaluator& second);
+
+  /// @brief Whether a group can be evaluated here: without binders, elements and indices, also in
+  /// the definitions that move.
+  static bool takes(const Sheet& sheet, const Group& group);
+
+  /// @brief The pair of numbers at a place of the sheet.
+  Pair& operator[](int slot) { return values_[static_cast<std::size_t>(slot)]; }
+
+  /// @brief The formulas of a group that it takes, roots by roots. A value may be infinite, or NaN,
+  /// which all are where a definition is not finite.
+  /// @throws Error of kind numerical where the evaluations or the time of the first one are spent
+  void evaluate(const Group& group, Pair* values);
+
+ private:
+  Evaluator& first_;
+  std::vector<Pair> values_;
 };
 
 }  // namespace attica::formula

@@ -442,8 +442,12 @@ Sheet::Compiled Sheet::compile_slope(const Syntax& node, Compiling& c) {
     const auto none = [](const std::string&) { return std::string(); };
     if (const auto slope = derivative(f, by, none)) {
       const Compiled by_rules = compile(*slope, c);
-      made.code = by_rules.code;
       made.careful = true;
+      for (const Syntax& edge : edges(f)) code.edges.push_back(compile(edge, c).code);
+      code.derivative = by_rules.code;
+      code.inside = !c.bound.empty();
+      code.bound_used.assign(made.bound.begin(), made.bound.end());
+      made.code = code.edges.empty() ? by_rules.code : add(std::move(code));
       return made;
     }
   }
@@ -451,10 +455,25 @@ Sheet::Compiled Sheet::compile_slope(const Syntax& node, Compiling& c) {
     return std::find(order_.begin(), order_.end(), a) < std::find(order_.begin(), order_.end(), b);
   });
   code.bound_used.assign(made.bound.begin(), made.bound.end());
+  code.inside = !c.bound.empty();
+  constexpr int kMostDifferences = 3;  // each takes the digits of the next, and eight evaluations
+  if (differences(made.code) >= kMostDifferences) {
+    throw invalid_parameter(c.text.where,
+                            c.text.formula,
+                            "at most three derivatives inside each other that no rule gives, as of "
+                            "formulas of more than 500 operations");
+  }
   code.state = states_++;
   made.careful = true;
   made.code = add(std::move(code));
   return made;
+}
+
+int Sheet::differences(int number) const {
+  const Code& c = codes_[static_cast<std::size_t>(number)];
+  int most = 0;
+  for (const int part : c.parts) most = std::max(most, differences(part));
+  return most + (c.op == Op::slope && c.derivative < 0 ? 1 : 0);
 }
 
 bool Sheet::plain(int number) const {
@@ -580,7 +599,7 @@ Group Sheet::compile(const std::vector<Text>& texts, const std::string& index, s
 bool Sheet::exact() const {
   return std::ranges::none_of(codes_, [](const Code& c) {
     return c.op == Op::normal || c.op == Op::normal_pair || c.op == Op::integral ||
-           c.op == Op::root || c.op == Op::argmin || c.op == Op::slope;
+           c.op == Op::root || c.op == Op::argmin || (c.op == Op::slope && c.derivative < 0);
   });
 }
 

@@ -87,6 +87,8 @@ struct Code {
   int state = -1;                     ///< of a binder: its own workspace
   int derivative = -1;                ///< argmin, slope: node of the derivative; -1: by differences
   std::vector<int> definitions = {};  ///< slope by differences: what moves with the name
+  std::vector<int> edges = {};        ///< of a slope: numbers that change at a kink or jump
+  bool inside = false;                ///< slope: a name is bound around it
   std::string text = {};              ///< of a binder: how messages call it
 };
 
@@ -244,6 +246,8 @@ class Sheet {
   int add_to(Program& program, int code);
   int add_to(Program& program, const Instruction& instruction);
   bool plain(int code) const;
+  /// Derivatives by differences that stand inside of each other.
+  int differences(int code) const;
   int constant_slot(double number);
   [[noreturn]] void unknown(const Syntax& node, const Compiling& c, const std::string& word) const;
 

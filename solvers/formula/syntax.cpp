@@ -18,7 +18,7 @@ namespace attica::formula {
 namespace {
 
 constexpr std::size_t kLongest = 65536;
-constexpr int kDeepest = 100;
+constexpr int kDeepest = 202;  // two for each pair of brackets
 constexpr std::size_t kMostParts = 20000;
 constexpr std::size_t kMostOperations = 1000;
 
@@ -204,6 +204,7 @@ class Reader {
   Syntax operation(const std::string& word, Syntax left, Syntax right) {
     const std::size_t at = left.at;
     std::vector<Syntax> parts;
+    parts.reserve(2);
     parts.push_back(std::move(left));
     parts.push_back(std::move(right));
     return node(Kind::operation, word, std::move(parts), at);
@@ -409,8 +410,8 @@ class Reader {
     return made;
   }
 
-  std::string where_;
-  std::string text_;
+  const std::string& where_;
+  const std::string& text_;
   std::size_t at_ = 0;
   int depth_ = 0;
   std::size_t nodes_ = 0;

@@ -75,6 +75,11 @@ std::optional<Syntax> derivative(const Syntax& of,
                                  const std::string& name,
                                  const std::function<std::string(const std::string&)>& definition);
 
+/// @brief Numbers that change where a formula may have a kink or a jump: sign(u) for abs(u), sign(a
+/// - b) for min(a, b) and a < b, floor(u) itself. Those under averages, sums, roots and minima are
+/// none of them.
+std::vector<Syntax> edges(const Syntax& of);
+
 /// @brief Why a text is not the formula its author means, in a grammar that would accept it in
 /// another sense: "0,5", "0 < y < 1", "a ** 2". Empty if nothing is wrong.
 std::string misread(std::string_view formula);

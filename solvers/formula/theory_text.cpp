@@ -38,6 +38,7 @@ constexpr double kUncertain = 1e-3;  // error of a state beside it: beyond, form
 constexpr std::size_t kMostStates = 100'000;
 constexpr std::size_t kMostStiff = 500;
 constexpr std::int64_t kMostSteps = 1'000'000;
+constexpr std::int64_t kMostInPairs = 20'000;  // what takes longer is done one by one
 
 TextPoint nothing(std::size_t series, const std::string& reason, std::size_t branch = 0) {
   TextPoint point{.branch = branch, .values = {}};
@@ -112,6 +113,7 @@ struct TextTheory::Compiled {
   std::optional<Group> choose;
   bool exact = true;   ///< nothing but arithmetic: no second evaluation is needed
   bool halves = true;  ///< values differ at half the effort
+  bool flow_in_pairs = false, series_in_pairs = false;  ///< EvaluatorPair takes their formulas
 
   Compiled(TheoryText t, std::vector<std::string> s, const Effort& e)
       : text(std::move(t)), scalars(std::move(s)), effort(e) {
@@ -137,6 +139,10 @@ struct TextTheory::Compiled {
     sheet.require_used();
     exact = sheet.states() == 0;
     halves = !sheet.exact();
+    const auto in_pairs = [&](const Group& group) { return EvaluatorPair::takes(sheet, group); };
+    flow_in_pairs = text.kind == TheoryText::Kind::flow && !text.stiff && !event &&
+                    next_each.roots.empty() && in_pairs(next_one);
+    series_in_pairs = std::ranges::all_of(series, in_pairs);
   }
 
   std::string series_where(const std::string& name) const {
@@ -325,6 +331,20 @@ struct TextTheory::Compiled {
     return fmt::format("{}", fmt::join(all, ", "));
   }
 
+  /// The series of both evaluators of a pair, where the numbers and states were set; false where
+  /// one is not finite, and the evaluators say why.
+  bool add_values(EvaluatorPair& both, TextPoint& point) const {
+    point.values.reserve(series.size());
+    for (const Group& one : series) {
+      EvaluatorPair::Pair value;
+      both.evaluate(one, &value);
+      point.values.push_back({value[0], std::abs(value[0] - value[1]), {}});
+      if (std::isfinite(value[0]) && std::isfinite(value[1])) continue;
+      point.values.clear();
+      return false;
+    }
+    return true;
+  }
   /// The series with fine and half effort, where the numbers and states were set.
   TextPoint values(Evaluator& fine, Evaluator* half) const {
     TextPoint point;
@@ -541,6 +561,56 @@ Trajectory integrate(const Compiled& c,
   return path;
 }
 
+/// The flow at times twice, at the tolerance and at one coarser by `kCoarser`, step by step side by
+/// side. Empty where one of them ends early: why, `integrate` says.
+template <class Compiled>
+std::optional<std::array<Trajectory, 2>> integrate_pair(const Compiled& c,
+                                                        EvaluatorPair& e,
+                                                        const std::array<VectorXd, 2>& starts,
+                                                        const std::vector<double>& times) {
+  using Eigen::Array2d;
+  using Eigen::Array2Xd;
+  Array2Xd begin(2, starts[0].size()), units = Array2Xd::Ones(2, begin.cols());
+  bool unit = true;
+  std::array<Trajectory, 2> paths;
+  std::array<OdeOptions, 2> options;
+  for (const std::size_t p : {0, 1}) {
+    const auto row = static_cast<Eigen::Index>(p);
+    paths[p].units = units_of(starts[p]);
+    begin.row(row) = starts[p].transpose().array();
+    if (paths[p].units.size() > 0) {
+      unit = false;
+      units.row(row) = paths[p].units.transpose().array();
+    }
+    const double tolerance = (p == 0 ? 1 : kCoarser) * c.effort.flow_tolerance;
+    options[p].relative_tolerance = tolerance;
+    options[p].absolute_tolerance = tolerance * kSmall;
+    options[p].max_step = times.back() / (p == 0 ? kFewestSteps : kFewestCoarser);
+    options[p].max_steps = kMostInPairs;
+  }
+  if (!unit) begin /= units;
+  const int time = c.scalar_slots[c.time];
+  const auto rhs = [&](const Array2d& t, const Array2Xd& x, Array2Xd& dxdt) {
+    e[time] = t;
+    Array2d* const states = &e[c.first];
+    for (Eigen::Index k = 0; k < x.cols(); ++k) {
+      states[k] = x.col(k);
+      if (!unit) states[k] *= units.col(k);
+    }
+    e.evaluate(c.next_one, reinterpret_cast<Array2d*>(dxdt.data()));
+    if (!unit) dxdt /= units;
+  };
+  auto states = solve_ode_pair_order8(rhs, begin, times, options);
+  if (!states) return std::nullopt;
+  for (const std::size_t p : {0, 1}) {
+    Trajectory& path = paths[p];
+    path.states = std::move((*states)[p]);
+    if (path.units.size() > 0) path.states = path.units.asDiagonal() * path.states;
+    path.reached = path.states.cols();
+  }
+  return paths;
+}
+
 /// Adds times between the first and the last one, at which a path that loses its digits is seen.
 void add_checks(std::vector<double>& times, std::vector<bool>& seen, bool whole, int checks) {
   std::vector<double> all;
@@ -602,14 +672,27 @@ class Digits {
   bool lost_ = false;
 };
 
+/// @param moved every state a rounding off, where it first is not zero: what that grows to is the
+/// error of a map
 template <class Compiled>
 Trajectory iterate(const Compiled& c,
                    Evaluator& e,
                    const VectorXd& start,
-                   const std::vector<double>& times) {
+                   const std::vector<double>& times,
+                   bool moved) {
   Trajectory path;
   path.states.resize(start.size(), static_cast<Eigen::Index>(times.size()));
   VectorXd x = start, next(start.size());
+  std::vector<Eigen::Index> left;  // states that were not moved yet
+  for (Eigen::Index k = 0; moved && k < x.size(); ++k) left.push_back(k);
+  const auto move = [&] {
+    std::erase_if(left, [&](Eigen::Index k) {
+      if (x[k] == 0) return false;
+      x[k] *= 1 + 4 * std::numeric_limits<double>::epsilon();
+      return true;
+    });
+  };
+  if (!left.empty()) move();
   double t = 0;
   for (const double wanted : times) {
     for (; t < wanted; ++t) {
@@ -632,6 +715,7 @@ Trajectory iterate(const Compiled& c,
         return path;
       }
       x.swap(next);
+      if (!left.empty()) move();
     }
     path.states.col(path.reached++) = x;
   }
@@ -1024,7 +1108,17 @@ class Solver {
       s.reason = fmt::format("the equations have no derivative at the solution ({})", shown(s.u));
       return;
     }
-    auto lu = s.jacobian.fullPivLu();
+    // In units of their own: unknowns and equations may be of any size.
+    MatrixXd scaled = s.jacobian;
+    for (Eigen::Index k = 0; k < scaled.rows(); ++k) {
+      const double size = scaled.row(k).cwiseAbs().maxCoeff();
+      if (size > 0) scaled.row(k) /= size;
+    }
+    for (Eigen::Index k = 0; k < scaled.cols(); ++k) {
+      const double size = scaled.col(k).cwiseAbs().maxCoeff();
+      if (size > 0) scaled.col(k) /= size;
+    }
+    auto lu = scaled.fullPivLu();
     constexpr double kSingular = 1e-11;
     lu.setThreshold(kSingular);
     if (s.u.size() > 1 && !lu.isInvertible()) {
@@ -1040,7 +1134,8 @@ class Solver {
                       shown(s.u));
       return;
     }
-    const VectorXd step = s.u.size() == 1 && largest_rest == 0 ? r : VectorXd(lu.solve(r));
+    const VectorXd step =
+        s.u.size() == 1 && largest_rest == 0 ? r : VectorXd(s.jacobian.fullPivLu().solve(r));
     s.residual = fixed_ ? size(r, s.u) : size(step, s.u);
     // A residual that falls to nothing far away, as 1/u does, is no zero.
     constexpr double kNothing = 1e-14, kNear = 1e-6;
@@ -1121,31 +1216,44 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
       }
       add_checks(times, seen, map, map ? 64 : c.text.stiff ? 0 : 8);
       try {
-        VectorXd start(static_cast<Eigen::Index>(c.states));
+        std::array<VectorXd, 2> starts;
         std::array<Trajectory, 2> paths;
-        for (Evaluator* e : {&fine, &half}) {
-          c.set(*e, places[members.front()]);
-          e->prepare();
-          c.evaluate(*e, c.start_one, c.start_each, {start.data(), c.states});
+        const std::array<Evaluator*, 2> evaluators{&fine, &half};
+        for (const std::size_t p : {0, 1}) {
+          Evaluator& e = *evaluators[p];
+          VectorXd& start = starts[p];
+          start.resize(static_cast<Eigen::Index>(c.states));
+          c.set(e, places[members.front()]);
+          e.prepare();
+          c.evaluate(e, c.start_one, c.start_each, {start.data(), c.states});
           for (std::size_t k = 0; k < c.states; ++k) {
             if (!std::isfinite(start[static_cast<Eigen::Index>(k)]))
               throw Error(ErrorKind::numerical,
                           fmt::format("the start of {} is {} ({})",
                                       c.state_names[k],
                                       start[static_cast<Eigen::Index>(k)],
-                                      c.shown(*e)));
+                                      c.shown(e)));
           }
-          // A second path of a map begins a rounding off: what that grows to is its error.
-          if (map && e == &half) start *= 1 + 4 * std::numeric_limits<double>::epsilon();
-          paths[e == &half ? 1 : 0] =
-              map ? iterate(c, *e, start, times)
-                  : integrate(c,
-                              *e,
-                              start,
-                              times,
-                              (e == &half ? kCoarser : 1) * c.effort.flow_tolerance,
-                              e == &half ? kFewestCoarser : kFewestSteps);
         }
+        std::optional<EvaluatorPair> pair;
+        if (c.flow_in_pairs && times.size() > 1) {
+          pair.emplace(fine, half);
+          auto both = integrate_pair(c, *pair, starts, times);
+          if (both) paths = std::move(*both);
+          if (!both || !c.series_in_pairs) pair.reset();
+        }
+        for (const std::size_t p : {0, 1}) {
+          if (paths[p].reached > 0) continue;
+          paths[p] = map ? iterate(c, *evaluators[p], starts[p], times, p == 1)
+                         : integrate(c,
+                                     *evaluators[p],
+                                     starts[p],
+                                     times,
+                                     (p == 1 ? kCoarser : 1) * c.effort.flow_tolerance,
+                                     p == 1 ? kFewestCoarser : kFewestSteps);
+        }
+        const double scale_at_start =
+            paths[0].states.cols() > 0 ? paths[0].states.col(0).cwiseAbs().maxCoeff() : 0;
         std::vector<double> largest(n, 0.0);  // of each series, so far
         Digits digits(paths[0], paths[1], seen);
         for (const std::size_t k : members) {
@@ -1157,12 +1265,24 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
             all[k] = {nothing(n, paths[first ? 0 : 1].reason)};
             continue;
           }
-          for (std::size_t p = 0; p < 2; ++p) {
-            Evaluator& e = p == 0 ? fine : half;
-            e[c.scalar_slots[c.time]] = t;
-            c.set_states(e, paths[p].states.col(at).data(), paths[p].states.rows());
+          const auto set = [&] {
+            for (const std::size_t p : {0, 1}) {
+              Evaluator& e = *evaluators[p];
+              e[c.scalar_slots[c.time]] = t;
+              c.set_states(e, paths[p].states.col(at).data(), paths[p].states.rows());
+            }
+          };
+          if (pair) {
+            (*pair)[c.scalar_slots[c.time]] = EvaluatorPair::Pair::Constant(t);
+            EvaluatorPair::Pair* const to = &(*pair)[c.first];
+            for (Eigen::Index i = 0; i < paths[0].states.rows(); ++i)
+              to[i] = {paths[0].states(i, at), paths[1].states(i, at)};
           }
-          c.add_values(fine, &half, all[k].emplace_back());
+          TextPoint& point = all[k].emplace_back();
+          if (!pair || !c.add_values(*pair, point)) {
+            set();
+            c.add_values(fine, &half, point);
+          }
           const auto state = paths[0].states.col(at), other = paths[1].states.col(at);
           const bool lost = digits.lost(at);
           // A state below the absolute tolerance has no more digits than it where two paths agree.
@@ -1178,26 +1298,27 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
             same = same && off == 0;
           }
           if (uncertain) {
+            set();
             VectorXd off = state - other;
             for (Eigen::Index i = 0; i < off.size(); ++i) {
               if (std::abs(off[i]) < known_to(i)) off[i] = -std::copysign(known_to(i), state[i]);
             }
-            c.add_bends(half, state, off, all[k].back());
+            c.add_bends(half, state, off, point);
             c.set_states(half, other.data(), other.size());
           }
           // Two paths by the same steps, as of states far below the tolerance.
           same = same && !map && state != paths[0].states.col(0);
           for (std::size_t s = 0; s < n; ++s) {
-            TextValue& v = all[k].back().values[s];
+            TextValue& v = point.values[s];
             if (!v.reason.empty()) continue;
             if (!map && (v.numerical_error > 0 || same))
               v.numerical_error =
                   std::max(v.numerical_error, kFloor * c.effort.flow_tolerance * std::abs(v.value));
-            const double scale =
-                std::max(paths[0].states.col(0).cwiseAbs().maxCoeff(), state.cwiseAbs().maxCoeff());
+            const double scale = std::max(scale_at_start, state.cwiseAbs().maxCoeff());
             const double none = lost ? kFound : kNoDigit;
             if (v.numerical_error > none * std::max(std::abs(v.value), largest[s]) &&
                 v.numerical_error > kOfStates * scale) {
+              set();
               const std::string two =
                   fmt::format("{:.3g} and {:.3g}", v.value, half.value(c.series[s]));
               v = {kNoValue,
@@ -1326,7 +1447,10 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
           c.set_states(fine, sharper);
           const TextPoint other = c.values(fine, nullptr);
           for (std::size_t y = 0; y < n; ++y) {
-            const double rest = std::abs(other.values[y].value - point.values[y].value);
+            // At a double zero a step of Newton's goes half of the way.
+            constexpr double kMultiplicity = 4;
+            const double rest =
+                kMultiplicity * std::abs(other.values[y].value - point.values[y].value);
             if (point.values[y].reason.empty() && std::isfinite(rest))
               point.values[y].numerical_error += rest;
           }

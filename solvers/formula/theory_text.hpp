@@ -4,6 +4,7 @@
 /// (flow), recursions (map) or self-consistent equations (solve), compiled once and evaluated with
 /// an error of their own.
 
+#include <boost/container/small_vector.hpp>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -58,8 +59,9 @@ struct TextValue {
 
 /// What the theory says at one place.
 struct TextPoint {
-  std::size_t branch = 0;         ///< number of the solution, from 1; 0: there is one
-  std::vector<TextValue> values;  ///< by series
+  std::size_t branch = 0;  ///< number of the solution, from 1; 0: there is one
+  /// By series. Most theories have one, which needs no memory of its own.
+  boost::container::small_vector<TextValue, 1> values = {};
   // Of solve:
   double residual = 0;  ///< largest difference of the two sides, relative
   std::size_t iterations = 0;
@@ -67,7 +69,7 @@ struct TextPoint {
 };
 
 /// One, or one a branch.
-using TextPoints = std::vector<TextPoint>;
+using TextPoints = boost::container::small_vector<TextPoint, 1>;
 
 /// What a theory says at places.
 struct TextResult {

@@ -73,6 +73,38 @@ def test_mistakes_are_named(text, numbers, message):
         attica.solve(text, **numbers)
 
 
+FALL = {"start": {"m": "m0"}, "rate": {"m": "-m"}, "series": {"m": "m"}}
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: attica.solve(MAGNET, beta=[1.5], foo=3), "no formula contains 'foo'"),
+        (lambda: attica.solve(MAGNET, beta=[1.5], foo=[1, 2]), "no formula contains 'foo'"),
+        (lambda: attica.flow(FALL, t=[1.0], m_0=0.5), "did you mean 'm0'"),
+        (lambda: attica.flow(FALL, t=[1.0], m0=0.5, stiff=True), "'stiff'; it is a key of the dict"),
+        (lambda: attica.flow(FALL, m0=[0.1, 0.2], t=[1.0]), "is it the time"),
+        (lambda: attica.recursion(FALL, t=[1]), "unknown key 'rate'"),
+        (lambda: attica.recursion({"start": {"m": 1}, "next": {"m": "m/2"}, "series": {"m": "m"}}, t=[1], n=2),
+         "no formula contains 'n'"),
+    ],
+)
+def test_numbers_that_nothing_reads_are_refused(call, message):
+    with pytest.raises(attica.Error, match=message):
+        call()
+
+
+def test_numbers_may_be_anywhere_in_the_dict():
+    text = {"start": {"a[k]": "a0"}, "rate": {"a[k]": "-k*a[k]"}, "each": {"k": "n"}, "series": {"a": "a[2]"}}
+    t = attica.flow(text, t=[0.5], a0=2, n=3)
+    assert t["a"].y[0] == pytest.approx(2 * np.exp(-1), rel=1e-8)
+    lists = {"s": {"for": "k", "from": 1, "to": "n", "value": "k"}}
+    t = attica.solve(
+        {"lists": lists, "unknowns": {"u": 1}, "fixed": {"u": "mean(v, s, v)"}, "series": {"u": "u"}}, alpha=[1, 2], n=3
+    )
+    assert t["u"].y.tolist() == [2, 2]
+
+
 def test_missing_points_are_warned_of():
     text = {"start": {"y": 1}, "rate": {"y": "y^2"}, "series": {"y": "y"}}
     with pytest.warns(UserWarning, match="no theory for y at t=2"):

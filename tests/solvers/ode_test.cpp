@@ -1,9 +1,11 @@
 #include "attica/solvers/ode.hpp"
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 #include "attica/core/error.hpp"
@@ -139,6 +141,57 @@ TEST_CASE("solve_ode_order8: output keeps the tolerance, at fewer evaluations th
   CHECK(far.states(0, 2) == 0);
   CHECK_THAT(far.states(1, 2), WithinRel(1e-200 * std::exp(2.0), 1e-9));
   CHECK_THAT(far.states(2, 1), WithinRel(1e200 * std::exp(0.5), 1e-9));
+}
+
+void test_pair_rhs(const Eigen::Array2d& t, const Eigen::Array2Xd& x, Eigen::Array2Xd& dxdt) {
+  dxdt.col(0) = -2 * t * x.col(0) * x.col(0);
+  dxdt.col(1) = x.col(2);
+  dxdt.col(2) = -x.col(1);
+}
+
+TEST_CASE("solve_ode_pair_order8: each of two solutions is that of solve_ode_order8",
+          "[solvers][ode]") {
+  Eigen::Array2Xd start(2, 3);
+  start << kTestStart.transpose().array(), 0.3 * kTestStart.transpose().array();
+  for (const int outputs : {1, 40, 997}) {
+    const std::vector<double> times = linear_grid(0, 10, outputs);
+    std::array<OdeOptions, 2> options;
+    options[0] = {.relative_tolerance = 1e-11, .absolute_tolerance = 1e-13};
+    options[1] = {.relative_tolerance = 1e-5, .absolute_tolerance = 1e-7, .max_step = 0.9};
+    for (int turn = 0; turn < 2; ++turn) {
+      const auto both = solve_ode_pair_order8(test_pair_rhs, start, times, options);
+      REQUIRE(both);
+      for (const std::size_t l : {0, 1}) {
+        const VectorXd x0 = start.row(static_cast<Eigen::Index>(l)).transpose().matrix();
+        const OdeResult one = solve_ode_order8(test_rhs, x0, times, options[l]);
+        CHECK(((*both)[l] - one.states).cwiseAbs().maxCoeff() < 1e-13);
+      }
+      std::swap(options[0], options[1]);
+    }
+  }
+}
+
+TEST_CASE("solve_ode_pair_order8: empty where one of the two ends early", "[solvers][ode]") {
+  // x' = x^2 is infinite at 1/x(0): rejected steps on the way, and no step beyond.
+  const OdePairRhs square = [](const auto&, const auto& x, auto& dxdt) { dxdt = x * x; };
+  const std::array<OdeOptions, 2> options;
+  const std::vector<double> times{0, 0.5, 1.5};
+  Eigen::Array2Xd start(2, 1);
+  start << 0.5, 0.6;
+  const auto both = solve_ode_pair_order8(square, start, times, options);
+  REQUIRE(both);
+  CHECK_THAT((*both)[0](0, 2), WithinRel(2.0, 1e-6));
+  CHECK_THAT((*both)[1](0, 2), WithinRel(6.0, 1e-6));
+  for (const auto& [a, b] : {std::pair{0.5, 1.0}, std::pair{1.0, 0.5}, std::pair{2.0, 2.0}}) {
+    start << a, b;
+    CHECK_FALSE(solve_ode_pair_order8(square, start, times, options));
+  }
+  const OdePairRhs nan = [](const auto&, const auto& x, auto& dxdt) { dxdt = 0 / (x - x); };
+  CHECK_FALSE(solve_ode_pair_order8(nan, start, times, options));
+  start << 1, std::numeric_limits<double>::infinity();
+  CHECK_THROWS_AS(solve_ode_pair_order8(square, start, times, options), Error);
+  start << 1, 1;
+  CHECK_THROWS_AS(solve_ode_pair_order8(square, start, std::vector<double>{0, 0}, options), Error);
 }
 
 TEST_CASE("solve_ode: output keeps the tolerance at the ends of steps and inside them",

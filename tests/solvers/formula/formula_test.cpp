@@ -107,6 +107,9 @@ TEST_CASE("formula: minimisers", "[solvers][formula]") {
 TEST_CASE("formula: derivatives", "[solvers][formula]") {
   CHECK(value("d(x, x^3)") == Approx(3 * 0.49).epsilon(1e-14));
   CHECK(value("d(x, d(x, x^4))") == Approx(12 * 0.49).epsilon(1e-14));
+  std::string nested = "exp(sin(x)*cos(x)*x)";
+  for (int k = 0; k < 12; ++k) nested = "d(x, " + nested + ")";
+  CHECK_THROWS_WITH(value(nested), Contains("at most three derivatives"));
   CHECK(value("d(x, normal(z, exp(x*z)))") == Approx(0.7 * std::exp(0.245)).epsilon(1e-11));
   // By differences: a root, a limit of integration, a jump under an average.
   CHECK(value("d(x, root(y, 0, 2, y^2 - x))") == Approx(0.5 / std::sqrt(0.7)).epsilon(1e-9));
@@ -129,6 +132,163 @@ TEST_CASE("formula: derivatives", "[solvers][formula]") {
         (8 * (at(0.7 + h) - at(0.7 - h)) - (at(0.7 + 2 * h) - at(0.7 - 2 * h))) / (12 * h);
     CHECK(value("d(x, " + std::string(f) + ")") == Approx(differences).epsilon(1e-8));
   }
+}
+
+TEST_CASE("formula: averages of what oscillates from node to node", "[solvers][formula]") {
+  for (const double x : {0.5, 9.7, 10.5, 15.0, 20.0, 20.9, 21.7, 31.4, 35.28, 35.65, 41.9, 62.8}) {
+    INFO("cos(" << x << " z)");
+    const double exact = std::exp(-0.5 * x * x);
+    CHECK(value("normal(z, cos(x*z))", x) == Approx(exact).margin(1e-10));
+    CHECK(value("normal(z, cos(x*z))", x, {.half = true}) == Approx(exact).margin(1e-8));
+    CHECK(value("normal(z, cos(x*z)^2)", x) == Approx(0.5 + 0.5 * std::exp(-2 * x * x)));
+  }
+}
+
+TEST_CASE("formula: what cancels is off by its rounding, and says so", "[solvers][formula]") {
+  const auto off = [](const std::string& f, double exact) {
+    const double found = value(f), error = std::abs(found - value(f, 0.7, {.half = true}));
+    INFO(f << ": " << found << " +- " << error);
+    return std::pair(std::abs(found - exact), error);
+  };
+  for (const auto& [f, exact] : std::vector<std::pair<std::string, double>>{
+           {"sum(k, 0, 100, (-30)^k/exp(lgamma(k + 1)))", std::exp(-30)},
+           {"sum(k, 0, 60, (-10)^k/exp(lgamma(k + 1)))", std::exp(-10)},
+           {"normal(z, z^3 + 1e-12*z^2)", 1e-12},
+           {"normal(z, w, -1, exp(z + w) + z*w)", 0}}) {
+    const auto [difference, error] = off(f, exact);
+    CHECK(difference <= error);
+  }
+  // Nothing is lost where nothing cancels.
+  CHECK(off("sum(k, 1, 1000, 1/k^2)", 0).second == 0);
+  CHECK(off("normal(z, z^2)", 1).second < 1e-13);
+}
+
+TEST_CASE("formula: what is no minimum and no zero", "[solvers][formula]") {
+  CHECK_THROWS_WITH(value("argmin(y, 0, inf, exp(-y))"), Contains("no minimum"));
+  CHECK_THROWS_WITH(value("argmin(y, -inf, inf, 1/(1 + exp(y)))"), Contains("no minimum"));
+  const auto remarks = [](const std::string& f) {
+    Sheet sheet;
+    const Group group = sheet.compile({{"formula", f}});
+    Evaluator e(sheet, {});
+    e.prepare();
+    e.value(group);
+    return e.remarks().empty() ? std::string() : e.remarks().front();
+  };
+  CHECK_THAT(remarks("root(y, 0, 1, y > 0.3 ? 1 : -1)"),
+             Contains("jumps over zero at 0.3, from -1 to 1"));
+  CHECK_THAT(remarks("normal(z, abs(z - 1.234567) < 1e-3 ? 1 : 0)"), Contains("narrow peak"));
+  CHECK(remarks("root(y, 0, 1, (y - 0.5)^9)").empty());
+  CHECK(remarks("root(y, 0, 1, tanh(1e6*(y - 0.3)))").empty());
+  CHECK(remarks("normal(z, z > 1 ? 1 : 0)").empty());
+  CHECK(value(std::string(100, '(') + "x" + std::string(100, ')')) == 0.7);
+}
+
+TEST_CASE("formula: there is no derivative at a kink or a jump", "[solvers][formula]") {
+  for (const char* f : {"abs(x)",
+                        "abs(x - 2*x)",
+                        "max(x, 0)",
+                        "max(-x, 3*x)",
+                        "min(x, 2*x, 1)",
+                        "sign(x)",
+                        "floor(x)",
+                        "x > 0 ? x : 0",
+                        "x <= 0 ? 1 : 2",
+                        "x < 0 || x > 1 ? x : 2*x",
+                        "exp(abs(x))",
+                        "d(x, x*abs(x))",
+                        "argmin(y, -inf, inf, abs(y - x)) + abs(x)",
+                        "abs(root(y, -1, 1, y - x))"}) {
+    INFO(f);
+    CHECK_THROWS_WITH(value("d(x, " + std::string(f) + ")", 0), Contains("no derivative at 0"));
+  }
+  CHECK_THROWS_WITH(value("d(x, abs(x))", 0), Contains("-1 on the left and 1 on the right"));
+  CHECK_THROWS_WITH(value("d(x, max(x, 0.7))"), Contains("no derivative at 0.7"));
+  CHECK_THROWS_WITH(value("d(x, rint(x))", 0.5), Contains("no derivative at 0.5"));
+  CHECK_THROWS_WITH(value("d(x, abs(x - 0.3))", 0.1 * 3), Contains("no derivative at 0.3"));
+  // Where both sides agree there is one; next to a kink, too.
+  CHECK(value("d(x, x*abs(x))", 0) == 0);
+  CHECK(value("d(x, abs(x^3))", 0) == 0);
+  CHECK(value("d(x, max(x, x))", 0) == 1);
+  CHECK(value("d(x, x == 0 ? 1 : sin(x)/x)", 0) == 0);
+  CHECK(value("d(x, x > 0 ? x^2 : -x^2)", 0) == 0);
+  CHECK(value("d(x, abs(x))", 1e-3) == 1);
+  CHECK(value("d(x, abs(x))", -1e-12) == -1);
+  CHECK(value("d(x, floor(x))", 2.5) == 0);
+  CHECK(value("d(x, exp(1e5*x) + abs(x - 1))", 0) == Approx(99999).epsilon(1e-12));
+  // In an average or an integral the one point does not count.
+  CHECK(value("integral(u, -1, 1, d(u, abs(u)))") == Approx(0).margin(1e-12));
+  CHECK(value("integral(u, -1, 1, u*d(u, abs(u)))") == Approx(1).epsilon(1e-9));
+  CHECK(value("normal(z, z*d(z, max(z, 0)))") == Approx(phi(0)).epsilon(1e-9));
+  CHECK(value("normal(z, d(z, max(z - x, 0)))", 1) ==
+        Approx(0.5 * std::erfc(1 / std::numbers::sqrt2)).epsilon(1e-9));
+}
+
+TEST_CASE("formula: there is no derivative at a kink of a definition", "[solvers][formula]") {
+  Sheet sheet;
+  const int x = sheet.scalar("x");
+  sheet.define("a", {"let.a", "abs(x)"});
+  const Group group = sheet.compile({{"formula", "d(x, 2*a)"}});
+  Evaluator e(sheet, {});
+  e[x] = 0;
+  e.prepare();
+  CHECK_THROWS_WITH(e.value(group), Contains("-2 on the left and 2 on the right"));
+  e[x] = 0.4;
+  e.prepare();
+  CHECK(e.value(group) == Approx(2).epsilon(1e-9));
+}
+
+TEST_CASE("formula: a pair of evaluators has the values of each", "[solvers][formula]") {
+  Sheet sheet;
+  const int x = sheet.scalar("x", true), y = sheet.scalar("y", true), c = sheet.scalar("c");
+  sheet.define("moves", {"let.moves", "1/(x - c)"});
+  sheet.define("rests", {"let.rests", "normal(z, (z + c)^2)"});
+  std::vector<Text> texts;
+  for (const char* f : {"-x + y - 2*x*y/3",
+                        "x^2 + x^3 + x^4 + x^0.5 + x^(-0.5) + x^(-1) + x^y",
+                        "(x < y) + 2*(x <= y) + 4*(x > y) + 8*(x >= y) + 16*(x == y) + 32*(x != y)",
+                        "x && y || x < 1 && y > 1 ? min(x, y, 0.4) : max(x, y)",
+                        "atan2(x, y) + exp(x) + tanh(y) + sqrt(x) + erf(x*y) + avg(x, y, 1)",
+                        "moves*rests",
+                        "x"})
+    texts.push_back({"f", f});
+  const Group group = sheet.compile(texts);
+  REQUIRE(EvaluatorPair::takes(sheet, group));
+  Evaluator first(sheet, {}), second(sheet, {.half = true});
+  for (Evaluator* e : {&first, &second}) {
+    (*e)[c] = 0.25;
+    e->prepare();
+  }
+  EvaluatorPair both(first, second);
+  std::vector<EvaluatorPair::Pair> pairs(texts.size());
+  std::vector<double> one(texts.size());
+  for (const double at : {0.0, 0.25, 0.7, 1.3}) {
+    const std::vector<std::pair<double, double>> numbers{{at, 0.7}, {1.3 - at, 0.7}};
+    both[x] = {at, 1.3 - at};
+    both[y] = {0.7, 0.7};
+    both.evaluate(group, pairs.data());
+    std::size_t l = 0;
+    for (Evaluator* e : {&first, &second}) {
+      INFO("x = " << numbers[l].first);
+      (*e)[x] = numbers[l].first;
+      (*e)[y] = numbers[l].second;
+      const auto lane = static_cast<Eigen::Index>(l++);
+      if (numbers[l - 1].first == 0.25) {
+        CHECK_THROWS_WITH(e->evaluate(group, one), Contains("let.moves"));
+        for (const auto& pair : pairs) CHECK(std::isnan(pair[lane]));
+        continue;
+      }
+      e->evaluate(group, one);
+      for (std::size_t k = 0; k < one.size(); ++k) {
+        INFO(texts[k].formula);
+        if (std::isnan(one[k]) || std::isinf(one[k])) {
+          CHECK(std::isfinite(pairs[k][lane]) == false);
+        } else {
+          CHECK(pairs[k][lane] == Approx(one[k]).epsilon(1e-15));
+        }
+      }
+    }
+  }
+  CHECK_FALSE(EvaluatorPair::takes(sheet, sheet.compile({{"f", "normal(z, z*x)"}})));
 }
 
 TEST_CASE("formula: definitions in any order, lists, elements", "[solvers][formula]") {

@@ -1,6 +1,7 @@
 #include "attica/solvers/formula/theory_text.hpp"
 
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -69,6 +70,101 @@ TEST_CASE("TextTheory: flows against closed forms and SciPy", "[solvers][formula
   const TextPoint slow = all(stiff, {"t"}, {{1}})[0][0];
   CHECK(slow.values[0].value == Approx(1.999333370506309).epsilon(1e-8));
   CHECK(slow.values[1].value == Approx(-0.0006670371231732565).epsilon(1e-6));
+}
+
+TEST_CASE("TextTheory: two paths side by side are two paths one by one", "[solvers][formula]") {
+  // An event, even one that never comes, takes the paths one by one.
+  const auto both_ways = [](TheoryText text, const Places& places) {
+    const auto pairs = all(text, {"a", "t"}, places);
+    text.event = "t + 1";
+    const auto singles = all(text, {"a", "t"}, places);
+    for (std::size_t k = 0; k < places.size(); ++k) {
+      for (std::size_t s = 0; s < text.series.size(); ++s) {
+        INFO(text.series[s].second << " at t = " << places[k][1]);
+        const TextValue& one = singles[k][0].values[s];
+        const TextValue& two = pairs[k][0].values[s];
+        CHECK(two.reason == one.reason);
+        if (!one.reason.empty()) continue;
+        CHECK(two.value == Approx(one.value).epsilon(1e-12).margin(1e-15));
+        CHECK(two.numerical_error == Approx(one.numerical_error).epsilon(1e-3).margin(1e-14));
+      }
+    }
+  };
+  Places places;
+  for (int k = 0; k <= 40; ++k) places.push_back({0.02, 0.15 * k});
+  both_ways(flow({{"m", "a"}, {"q", "1"}},
+                 {{"m", "q^(-0.5)*(1 - m^2)"}, {"q", "-2*q + 2*m"}},
+                 {{"overlap", "m/sqrt(q)"}, {"log", "log(q - 0.9)"}, {"t", "t"}}),
+            places);
+  // Small states in units of their own; one that falls below the absolute tolerance; definitions.
+  TheoryText small = flow({{"m", "a*1e-9"}, {"w", "1"}},
+                          {{"m", "rate*m"}, {"w", "-6*w*(1 + m)"}},
+                          {{"m", "m"}, {"w", "w"}, {"sum", "m + w"}});
+  small.let = {{"rate", "2 - a*m - sin(t)"}};
+  both_ways(small, places);
+  // Beyond a singularity: the first path ends there, and the reason is the same.
+  both_ways(flow({{"m", "1"}}, {{"m", "m^2*(1 + a)"}}, {{"m", "m"}}), places);
+  // A definition that becomes infinite where the rate does not.
+  TheoryText pole = flow({{"m", "1"}}, {{"m", "-1 + 1/b"}}, {{"m", "m"}});
+  pole.let = {{"b", "1/(m - a) + 1e4"}};
+  both_ways(pole, places);
+  // Averages in what does not move.
+  TheoryText average = flow({{"m", "normal(z, abs(z))"}}, {{"m", "-c*m"}}, {{"m", "m"}});
+  average.let = {{"c", "normal(z, abs(z - a))"}};
+  both_ways(average, places);
+}
+
+TEST_CASE("TextTheory: chaotic maps have no value, from a start at zero either",
+          "[solvers][formula]") {
+  const auto map = [](const Texts& start, const Texts& next) {
+    TheoryText text = flow(start, next, {{"a", start.front().first}});
+    text.kind = TheoryText::Kind::map;
+    return text;
+  };
+  const auto henon = all(map({{"a", "0"}, {"b", "0"}}, {{"a", "1 - 1.4*a^2 + b"}, {"b", "0.3*a"}}),
+                         {"t"},
+                         {{10}, {500}});
+  CHECK(henon[0][0].values[0].reason.empty());
+  CHECK_THAT(henon[1][0].values[0].reason, Contains("no digit is certain"));
+  // Zero stays zero, and whole numbers are counted.
+  CHECK(all(map({{"a", "0"}}, {{"a", "2*a"}}), {"t"}, {{500}})[0][0].values[0].value == 0);
+  const TextValue count = all(map({{"a", "0"}}, {{"a", "a + 1"}}), {"t"}, {{1000}})[0][0].values[0];
+  CHECK(count.value == 1000);
+  CHECK(count.numerical_error < 1e-10);
+}
+
+TEST_CASE("TextTheory: multiple zeros, and unknowns of unlike size", "[solvers][formula]") {
+  const auto zero = [](const Texts& unknowns, const Texts& equations) {
+    TheoryText text = solve(unknowns, {}, {{"y", unknowns.front().first}});
+    text.zero = equations;
+    return all(text, {"x"}, {{1}})[0][0].values[0];
+  };
+  for (const auto& [start, power] : {std::pair{"2", "2"}, std::pair{"1.5", "2"}, {"3", "2"}}) {
+    const TextValue twice = zero({{"m", start}}, {{"m", std::string("(m - x)^") + power}});
+    INFO(start << " " << twice.reason << " " << twice.value << " +- " << twice.numerical_error);
+    if (twice.reason.empty()) CHECK(std::abs(twice.value - 1) <= twice.numerical_error);
+  }
+  const TextValue small =
+      zero({{"a", "1"}, {"b", "1"}}, {{"a", "1e12*a - b"}, {"b", "b - 1e-8*x"}});
+  CHECK(small.reason == "");
+  CHECK(small.value == Approx(1e-20).epsilon(1e-9));
+  CHECK_THAT(zero({{"a", "1"}, {"b", "2"}}, {{"a", "a + b - 3"}, {"b", "2*a + 2*b - 6"}}).reason,
+             Contains("do not fix the solution"));
+}
+
+TEST_CASE("TextTheory: a flow ends when its time is over", "[solvers][formula]") {
+  // Too stiff for explicit steps: one by one and in pairs.
+  TheoryText text = flow({{"u", "1"}}, {{"u", "-1e9*(u - cos(t))"}}, {{"u", "u"}});
+  for (const char* event : {"", "t + 1"}) {
+    text.event = event;
+    Effort effort;
+    effort.seconds = 0.2;
+    const auto begin = std::chrono::steady_clock::now();
+    const auto points = TextTheory(text, {"t"}, effort).evaluate({{1}}, 1).points;
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+    CHECK_THAT(points[0][0].values[0].reason, Contains("max_seconds"));
+    CHECK(passed.count() < 60);
+  }
 }
 
 TEST_CASE("TextTheory: states with an index", "[solvers][formula]") {
