@@ -318,8 +318,15 @@ void style_curves(PanelContent& content,
   content.legend.insert(content.legend.end(), of_layers.begin(), of_layers.end());
 }
 
+/// Whether what the layer would show is a vertical mark, of which it then says the name.
+bool names_mark(const Panel& panel, const Layer& layer) {
+  const auto& marks = panel.recorded_marks;
+  return std::find(marks.begin(), marks.end(), layer.series) != marks.end();
+}
+
 /// The panel's own marks, and those at recorded constants, coloured as the curve at their point.
-std::vector<VerticalMark> vertical_marks(const PanelContent& content, const FigureData& data) {
+/// Named ones are added to the legend.
+std::vector<VerticalMark> vertical_marks(PanelContent& content, const FigureData& data) {
   constexpr std::array<std::string_view, 2> kDashes = {"(2,5)", "(8,4,2,4)"};
   std::vector<VerticalMark> marks;
   for (const double x : content.panel->vertical_marks)
@@ -336,6 +343,13 @@ std::vector<VerticalMark> vertical_marks(const PanelContent& content, const Figu
       if (same == content.curves.end()) continue;
       check_finite(name_of(series, mean.point), "mean", mean.y.front());
       marks.push_back({mean.y.front(), same->style.colour, kDashes[kind % kDashes.size()]});
+      for (const Layer& layer : content.panel->layers) {
+        if (layer.series != series || layer.label.empty()) continue;
+        const CurveStyle style{
+            .colour = marks.back().colour, .marker = 0, .dash = std::string(marks.back().dash)};
+        add_entry(content.legend,
+                  {fill_label(layer.label, shown_point(mean.point)), style, true, false});
+      }
     }
     ++kind;
   }
@@ -806,6 +820,8 @@ Content arrange(const Figure& figure, const FigureData& all, const Look& look) {
     if (!drawn.categories.empty()) keep_recorded(drawn.categories, panel, data);
     selections.push_back(select(panel, data, is_map ? 1 : 0));
     hide_sources(selections.back());
+    std::erase_if(selections.back(),
+                  [&](const Selection& shown) { return names_mark(panel, *shown.layer); });
     if (!drawn.map && selections.back().empty()) {
       std::string names;
       for (const Layer& layer : panel.layers) names += (names.empty() ? "" : ", ") + layer.series;

@@ -39,28 +39,44 @@ struct TokenComponents {
 
 }  // namespace
 
+namespace {
+
+/// What a token's semantic attention gives to itself.
+double semantic(double q, double other) { return logistic(q * (q - other)); }
+
+/// @param target_one, target_two what the teacher's tokens give to themselves
+PairLoss loss_of(double first, double second, double target_one, double target_two) {
+  // A row's two entries differ from the teacher's by the same, with opposite signs.
+  const double own_one = semantic(first, second);
+  const double own_two = semantic(second, first);
+  const double error_one = own_one - target_one;
+  const double error_two = own_two - target_two;
+  const double pull_one = 2 * error_one * own_one * (1 - own_one);
+  const double pull_two = 2 * error_two * own_two * (1 - own_two);
+  return {error_one * error_one + error_two * error_two,
+          pull_one * (2 * first - second) - pull_two * second,
+          pull_two * (2 * second - first) - pull_one * first};
+}
+
+}  // namespace
+
 PairLoss pair_loss(const PositionalTask& task,
                    double first,
                    double second,
                    double teacher_first,
                    double teacher_second) {
-  const auto row = [&](double q, double other, double teacher_q, double teacher_other) {
-    struct Row {
-      double error, slope;
-    };
-    const double own = logistic(q * (q - other));
-    const double target = (1 - task.omega) * logistic(teacher_q * (teacher_q - teacher_other)) +
-                          task.omega * task.own();
-    return Row{own - target, own * (1 - own)};
-  };
-  // A row's two entries differ from the teacher's by the same, with opposite signs.
-  const auto one = row(first, second, teacher_first, teacher_second);
-  const auto two = row(second, first, teacher_second, teacher_first);
-  const double pull_one = 2 * one.error * one.slope;
-  const double pull_two = 2 * two.error * two.slope;
-  return {one.error * one.error + two.error * two.error,
-          pull_one * (2 * first - second) - pull_two * second,
-          pull_two * (2 * second - first) - pull_one * first};
+  const double position = task.omega * task.own();
+  return loss_of(first,
+                 second,
+                 (1 - task.omega) * semantic(teacher_first, teacher_second) + position,
+                 (1 - task.omega) * semantic(teacher_second, teacher_first) + position);
+}
+
+PositionalDraw::PositionalDraw(Index dimension, RandomStream& stream) : tokens_{} {
+  stream.fill_normal(tokens_);
+  across_ = chi_squared(static_cast<double>(dimension) - 3, stream);
+  teacher_first_ = semantic(tokens_[1], tokens_[4]);
+  teacher_second_ = semantic(tokens_[4], tokens_[1]);
 }
 
 PositionalStudent::PositionalStudent(const PositionalOverlaps& start, Index dimension)
@@ -70,19 +86,22 @@ PositionalStudent::PositionalStudent(const PositionalOverlaps& start, Index dime
   require(start.e * start.e + start.m * start.m <= 1, "e", start.e, "e^2 + m^2 <= 1");
 }
 
-void PositionalStudent::step(const PositionalTask& task, double eta, RandomStream& stream) {
-  const TokenComponents tokens(stream);
-  const SeenPair pair = tokens.seen(overlaps_, rest_);
+void PositionalStudent::step(const PositionalTask& task, double eta, const PositionalDraw& drawn) {
+  const auto& [along_p, along_teacher, along_rest, other_p, other_teacher, other_rest] =
+      drawn.tokens_;
+  const double position = task.omega * task.own();
   const PairLoss loss =
-      pair_loss(task, pair.first, pair.second, pair.teacher_first, pair.teacher_second);
-  const auto d = static_cast<double>(dimension_);
-  const double first = eta / d * loss.d_first;
-  const double second = eta / d * loss.d_second;
-  const double e = overlaps_.e - first * (tokens.first[0] + 1) - second * (tokens.second[0] - 1);
-  const double m = overlaps_.m - first * tokens.first[1] - second * tokens.second[1];
-  const double along = rest_ - first * tokens.first[2] - second * tokens.second[2];
-  const double rest =
-      std::sqrt(along * along + (first * first + second * second) * chi_squared(d - 3, stream));
+      loss_of(overlaps_.e * (along_p + 1) + overlaps_.m * along_teacher + rest_ * along_rest,
+              overlaps_.e * (other_p - 1) + overlaps_.m * other_teacher + rest_ * other_rest,
+              (1 - task.omega) * drawn.teacher_first_ + position,
+              (1 - task.omega) * drawn.teacher_second_ + position);
+  const double rate = eta / static_cast<double>(dimension_);
+  const double first = rate * loss.d_first;
+  const double second = rate * loss.d_second;
+  const double e = overlaps_.e - first * (along_p + 1) - second * (other_p - 1);
+  const double m = overlaps_.m - first * along_teacher - second * other_teacher;
+  const double along = rest_ - first * along_rest - second * other_rest;
+  const double rest = std::sqrt(along * along + (first * first + second * second) * drawn.across_);
   const double norm = std::sqrt(e * e + m * m + rest * rest);
   overlaps_ = {e / norm, m / norm};
   rest_ = rest / norm;

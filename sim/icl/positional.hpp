@@ -4,6 +4,7 @@
 /// Only its overlaps matter: a step costs the same at any d.
 
 #include <Eigen/Core>
+#include <array>
 #include <cstdint>
 
 #include "attica/core/icl/positional.hpp"
@@ -26,6 +27,19 @@ PairLoss pair_loss(const PositionalTask& task,
                    double teacher_first,
                    double teacher_second);
 
+/// @brief What is drawn for a step: a pair of tokens by their components along p, w* and the rest
+/// of u, and the χ² of d - 3 degrees of those across. Students that share a draw see the same pair.
+class PositionalDraw {
+ public:
+  PositionalDraw(Eigen::Index dimension, RandomStream& stream);
+
+ private:
+  friend class PositionalStudent;
+  std::array<double, 6> tokens_;
+  double across_;
+  double teacher_first_, teacher_second_;  ///< what the teacher's semantic attention gives
+};
+
 /// @brief A student on the unit sphere of R^d by what its training depends on: the overlaps, and
 /// the length of the rest of u.
 class PositionalStudent {
@@ -36,7 +50,11 @@ class PositionalStudent {
   /// @brief u ← normalise(u - (η/d) ∇_u l) on a fresh pair; exact in law. Of the tokens the
   /// components along p, w* and the rest of u are drawn; those across add a χ² of d - 3 degrees to
   /// the length.
-  void step(const PositionalTask& task, double eta, RandomStream& stream);
+  void step(const PositionalTask& task, double eta, RandomStream& stream) {
+    step(task, eta, PositionalDraw(dimension_, stream));
+  }
+  /// @param drawn for the dimension of this student
+  void step(const PositionalTask& task, double eta, const PositionalDraw& drawn);
   const PositionalOverlaps& overlaps() const { return overlaps_; }
 
  private:

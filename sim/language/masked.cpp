@@ -144,7 +144,9 @@ networks::TrainingResult train_masked(MaskedNetwork& network,
                                       const std::function<bool()>& stop,
                                       const std::filesystem::path& file) {
   const std::uint64_t length = training.recorded.back();
-  networks::OptimiserOptions options{.learning_rate = training.eta, .clip_norm = 1};
+  const bool sgd = training.optimiser == networks::OptimiserKind::sgd;
+  networks::OptimiserOptions options{
+      .kind = training.optimiser, .learning_rate = training.eta, .clip_norm = sgd ? 0.0 : 1.0};
   if (training.tail) {
     options.schedule = {
         .kind = networks::Schedule::Kind::cosine_tail,

@@ -8,6 +8,8 @@
 #include <functional>
 #include <optional>
 
+#include "attica/core/parallel.hpp"
+#include "attica/sim/init/reversal.hpp"
 #include "attica/studies/init/model.hpp"
 
 namespace attica::init_trainability {
@@ -50,7 +52,12 @@ class Trainability : public NetworkExperiment {
   explicit Trainability(Configuration& c)
       : NetworkExperiment(c),
         level_(c.real("model.level")),
-        edges_(c.text("sim.place") == "edges") {
+        edges_(c.text("sim.place") == "edges"),
+        trained_(c.text("sim.place") == "trained"),
+        task_{.network = {},
+              .batch = c.integer("sim.batch"),
+              .eta = c.real("sim.eta"),
+              .length = static_cast<std::uint64_t>(c.integer("sim.length"))} {
     require(level_ < 1 - c.real("model.cosine"),
             "model.level",
             level_,
@@ -60,20 +67,25 @@ class Trainability : public NetworkExperiment {
 
   std::size_t points() const override { return NetworkExperiment::points() + (edges_ ? 1 : 0); }
 
-  TheoryResult theory(TheoryGrid /*grid*/) const override {
+  TheoryResult theory(TheoryGrid grid) const override {
+    constexpr int kParts = 8;
     TheoryResult result;
     if (!edges_) return result;
+    std::vector<double> betas;
+    for (std::size_t k = 0; k < NetworkExperiment::points(); ++k)
+      betas.push_back(theory_at(k).beta);
+    const std::vector<double> line = line_between(betas, AxisScale::linear, grid, kParts);
+    const auto skips = parallel_map(line, [&](double beta) {
+      InitialTransformer network = theory_at(0);
+      network.beta = beta;
+      return edge_skip(network);
+    });
     Curves edge({}, "beta", {"edge_skip"});
-    double skip = kStart;
-    for (std::size_t k = 0; k < NetworkExperiment::points(); ++k) {
-      const std::optional<PredictedValue> found = edge_skip(theory_at(k), skip);
-      if (!found) {
-        result.warnings.push_back(fmt::format(
-            "beta = {:g}: no skip strength leaves the distance at the level", theory_at(k).beta));
-        continue;
-      }
-      skip = found->y;
-      edge.add(theory_at(k).beta, std::vector<PredictedValue>{*found});
+    for (std::size_t k = 0; k < line.size(); ++k) {
+      if (skips[k]) edge.add(line[k], std::vector<PredictedValue>{*skips[k]});
+      if (!skips[k])
+        result.warnings.push_back(
+            fmt::format("beta = {:g}: no skip strength leaves the distance at the level", line[k]));
     }
     if (!edge.empty()) edge.into(result);
     const auto open = crossed(
@@ -93,6 +105,13 @@ class Trainability : public NetworkExperiment {
 
  protected:
   double flops(std::size_t point) const override {
+    if (trained_) {
+      const InitialTransformer& n = theory_at(0);
+      constexpr double kPasses = 6;  // a product forward and two back, of two operations an entry
+      constexpr double kMatrices = 5;
+      return kPasses * kMatrices * blocks() * n.dimension * n.dimension * n.context *
+             static_cast<double>(task_.batch) * static_cast<double>(task_.length);
+    }
     return edges_
                ? kTries * NetworkExperiment::flops(std::min(point, NetworkExperiment::points() - 1))
                : NetworkExperiment::flops(point);
@@ -101,6 +120,19 @@ class Trainability : public NetworkExperiment {
   Outcome run(const Replicate& replicate) const override {
     Outcome outcome;
     const StreamAddress address = replicate.address(StreamId::initialisation);
+    if (trained_) {
+      ReversalTask task = task_;
+      task.network = network_at(replicate.point());
+      const auto seen = train_reversal(task, address, [&] { return replicate.stopped(); });
+      if (!seen) {
+        outcome.status = "diverged";
+        return replicate.stopped() ? Outcome{} : outcome;
+      }
+      Curves({}, "beta", {"distance", "left_half", "left"})
+          .add(task.network.beta, {seen->distance, seen->left_half, seen->left})
+          .into(outcome);
+      return outcome;
+    }
     if (!edges_) {
       RandomStream stream(address);
       const auto blocks = draw_forward(network_at(replicate.point()), stream);
@@ -158,19 +190,24 @@ class Trainability : public NetworkExperiment {
 
   /// Order 1 from where order 0 has its line. A network's own line is the mean's but for the
   /// curvature of the exponential: half of the squared relative spread.
-  std::optional<PredictedValue> edge_skip(InitialTransformer network, double start) const {
+  std::optional<PredictedValue> edge_skip(InitialTransformer network) const {
+    constexpr double kApart = 0.7;  // times the input's cosine: tokens come closer in every block
+    constexpr double kTogether = 0.999;
+    std::optional<AttentionCurve> attention;
+    if (!network.limit) attention.emplace(network, kApart * network.cosine, kTogether);
     BlockMoments last;
     const auto off = [&](int order) {
       return [&, order](double skip) {
         network.skip = network.mlp_skip = skip;
-        const std::vector<BlockMoments> all = propagate(network, blocks(), order);
+        const std::vector<BlockMoments> all =
+            propagate(network, blocks(), order, attention ? &*attention : nullptr);
         last = all.back();
         return std::log(last.distance / level_);
       };
     };
     constexpr double kNear = 1.02;
     constexpr double kFirst = 1e-6;
-    auto edge = crossed(off(0), start, 1.1 * start, kLeastSkip, kMostSkip, kFirst);
+    auto edge = crossed(off(0), kStart, 1.1 * kStart, kLeastSkip, kMostSkip, kFirst);
     if (edge && !network.limit)
       edge = crossed(off(1), edge->x, kNear * edge->x, kLeastSkip, kMostSkip, kFirst);
     if (!edge) return std::nullopt;
@@ -181,13 +218,26 @@ class Trainability : public NetworkExperiment {
   }
 
   double level_;
-  bool edges_;  ///< the lines, or networks where model.skip says
+  bool edges_;    ///< the lines, or networks where model.skip says
+  bool trained_;  ///< these after training
+  ReversalTask task_;
 };
 
-/// On which side of both lines networks of the configured skip strength are: what a map shows.
+/// On which side of both lines networks of the configured skip strength are, or whether they learn:
+/// what a map shows.
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
   std::vector<ClaimResult> claims;
-  if (c.text("sim.place") == "edges") return claims;
+  if (const ObservedCurve* left = observed.curve("left", {})) {
+    constexpr double kHalfLeft = 0.5;
+    for (std::size_t k = 0; k < left->mean.x.size(); ++k) {
+      claims.push_back(claim_below(fmt::format("learnt-at-{:g}", left->mean.x[k]),
+                                   "less than half of the loss of guessing is left",
+                                   left->values[k],
+                                   kHalfLeft));
+    }
+    return claims;
+  }
+  if (c.text("sim.place") != "here") return claims;
   const double level = c.real("model.level");
   const ObservedCurve* distance = observed.curve("distance", {});
   const ObservedCurve* participation = observed.curve("participation", {});

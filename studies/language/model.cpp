@@ -158,32 +158,55 @@ PairModel fitted_pairs(const LanguageProblem& problem,
   return model;
 }
 
-MaskedTraining factored_clone(std::int64_t steps) {
+MaskedTraining factored_clone(std::int64_t steps, int layers) {
   return {.factored = true,
+          .layers = layers,
           .eta = 3e-3,
           .tail = true,
           .batch = 256,
           .recorded = {static_cast<std::uint64_t>(steps)}};
 }
 
-MaskedNetwork fitted_factored(const LanguageProblem& problem,
-                              const WindowSource& source,
-                              const MaskedTraining& training,
-                              const StreamAddress& address,
-                              const std::function<bool()>& stop) {
-  // No replicate has this number: its streams are those of the clone.
-  StreamAddress own = address;
-  own.replicate = ~address.replicate;
-  MaskedNetwork network = masked_network(training, problem.sites(), problem.symbols(), own);
+namespace {
+
+/// Takes over what a network of fewer layers has; the outputs of the last layer are 0.
+void continue_from(MaskedNetwork& network, const MaskedNetwork& fewer) {
+  for (const networks::Block& block : fewer.parameters().blocks()) {
+    network.parameters().matrix(block.name).map() = fewer.parameters().matrix(block.name).map();
+  }
+  const std::string last = fmt::format("layer{}.", network.shape().layers - 1);
+  for (const char* output : {"W_O", "W_2"})
+    network.parameters().matrix(last + output).map().setZero();
+}
+
+}  // namespace
+
+std::vector<MaskedNetwork> fitted_factored(const LanguageProblem& problem,
+                                           const WindowSource& source,
+                                           const MaskedTraining& training,
+                                           const StreamAddress& address,
+                                           const std::function<bool()>& stop) {
   const MaskedRecords nothing{
       .measure = [](std::uint64_t, MaskedNetwork&) { return std::vector<double>(); },
       .tell = [](std::uint64_t, const std::vector<double>&) {}};
-  const auto end = train_masked(network, training, source, own, nothing, stop);
-  if (end.status == networks::TrainingStatus::diverged) {
-    throw Error(ErrorKind::numerical,
-                fmt::format("the factored clone diverged at step {}", end.step));
+  std::vector<MaskedNetwork> fitted;
+  for (int layers = 1; layers <= training.layers; ++layers) {
+    MaskedTraining one = training;
+    one.layers = layers;
+    // No replicate has such a number: its streams are those of the clone.
+    StreamAddress own = address;
+    own.replicate = ~address.replicate;
+    own.point += (static_cast<std::uint64_t>(layers) - 1) << 32U;
+    MaskedNetwork network = masked_network(one, problem.sites(), problem.symbols(), own);
+    if (!fitted.empty()) continue_from(network, fitted.back());
+    const auto end = train_masked(network, one, source, own, nothing, stop);
+    if (end.status == networks::TrainingStatus::diverged) {
+      throw Error(ErrorKind::numerical,
+                  fmt::format("the factored clone diverged at step {}", end.step));
+    }
+    fitted.push_back(std::move(network));
   }
-  return network;
+  return fitted;
 }
 
 std::string chain_name(int order) { return fmt::format("chain-{}", order); }

@@ -74,20 +74,23 @@ PairModel fitted_pairs(const LanguageProblem& problem,
                        std::uint64_t stride = 1,
                        const std::function<bool()>& stop = {});
 
-/// @brief The factored network of order 3 as the studies fit it.
-MaskedTraining factored_clone(std::int64_t steps);
-/// @brief It, fitted to windows of a source.
+/// @brief The factored network of order 2^N + 1, N layers, as the studies fit it.
+MaskedTraining factored_clone(std::int64_t steps, int layers = 1);
+/// @brief It, fitted to windows of a source: first one layer, then the next is added, which does
+/// nothing at first, and all are trained again, and so on.
 /// @param address whose seed, point and replicate count
-MaskedNetwork fitted_factored(const LanguageProblem& problem,
-                              const WindowSource& source,
-                              const MaskedTraining& training,
-                              const StreamAddress& address,
-                              const std::function<bool()>& stop = {});
+/// @return the networks of 1 to N layers
+std::vector<MaskedNetwork> fitted_factored(const LanguageProblem& problem,
+                                           const WindowSource& source,
+                                           const MaskedTraining& training,
+                                           const StreamAddress& address,
+                                           const std::function<bool()>& stop = {});
 
-/// What is said where the factored network predicts the held-out text no better than pairs.
+/// What is said where the factored network predicts the held-out text no better than pairs, or than
+/// one layer fewer.
 inline constexpr const char* kNoClone =
-    "the factored network predicts the held-out text no better than pairs: it is no clone of order "
-    "3; a longer text or a larger sim.factored_length is needed";
+    "the factored network predicts the held-out text no better than pairs or one layer fewer: it "
+    "is no clone of its order; a longer text or a larger sim.factored_length is needed";
 
 /// @brief `chain-2`, the name of a clone.
 std::string chain_name(int order);

@@ -54,8 +54,10 @@ Material::Material(const Configuration& c, const LanguageProblem& problem) {
         kPairs, windows, [&](const MaskedWindows& w) { return pairs.laws(w); }, sampler);
   }
   if (c.flag("model.factored")) {
-    MaskedNetwork network = fitted_factored(
-        problem, training, factored_clone(c.integer("sim.factored_length")), {.seed = seed});
+    MaskedNetwork network = std::move(
+        fitted_factored(
+            problem, training, factored_clone(c.integer("sim.factored_length")), {.seed = seed})
+            .back());
     const Windows windows = gibbs_windows(network, independent(), sweeps, sampler);
     add_clone(
         kFactored,

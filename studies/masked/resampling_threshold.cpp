@@ -1,6 +1,9 @@
 /// @file
 /// @brief Study masked-resampling-threshold: from how many samples on a masked unit finds the
-/// spike, and how its cosine falls with the dimension below.
+/// spike, how its cosine falls with the dimension below, and where networks far above the threshold
+/// say that it is.
+
+#include <fmt/format.h>
 
 #include <cmath>
 #include <numbers>
@@ -13,6 +16,18 @@ namespace {
 
 using Eigen::Index;
 
+/// sin² of the angle between w and u falls nearly as a power of α above the threshold, where it is
+/// 1. So the straight line of -ln sin² in ln α through 2.5α and 4α is above 0 at α where α is above
+/// the threshold. At these multiples finite size is of order 1/d, at the threshold d^(-1/3).
+constexpr double kNearer = 2.5;
+constexpr double kFarther = 4;
+
+/// @brief That line at α. @param near, far cos² at 2.5α and 4α
+double line_at(double near, double far) {
+  const double rise = std::log1p(-near) - std::log1p(-far);
+  return -std::log1p(-near) - rise * std::log(kNearer) / std::log(kFarther / kNearer);
+}
+
 /// Thresholds, and cosines at multiples of them against the dimension.
 class Thresholds : public PointwiseExperiment {
  public:
@@ -20,12 +35,13 @@ class Thresholds : public PointwiseExperiment {
       : unit_(c),
         ratios_(ascending(c.reals("sweep.ratio"))),
         dimensions_(ascending(c.integers("sweep.dimension"))),
+        lines_(c.text("sim.place") == "multiples"),
         thresholds_([this] { return unit_.thresholds(); }) {}
 
   void require_simulable() const override {
     for (std::size_t point = 0; point < points(); ++point) {
       const Place at = place(point);
-      unit_.require_memory(at.d, at.samples, at.number);
+      unit_.require_memory(at.d, samples(at, lines_ ? kFarther : 1), at.number);
     }
   }
   std::size_t points() const override {
@@ -54,7 +70,18 @@ class Thresholds : public PointwiseExperiment {
     add_constant(result, "bayes_threshold", {bayes_threshold(fresh), 0, false});
     for (std::size_t which = 0; which < unit_.masks.size() * ratios_.size(); ++which) {
       const Place at = place(which * dimensions_.size());
-      const double alpha = at.ratio * thresholds_.get()[which / ratios_.size()];
+      if (lines_) {
+        const auto squared = [&](double multiple) {
+          return std::pow(unit_.at(at.number, multiple * at.alpha).cosine, 2);
+        };
+        Curves curves(at.point(), "dimension", {"line"});
+        for (const std::int64_t size : dimensions_)
+          curves.add(static_cast<double>(size),
+                     {{line_at(squared(kNearer), squared(kFarther)), 0, false}});
+        curves.into(result);
+        continue;
+      }
+      const double alpha = at.alpha;
       const ResamplingPoint p = unit_.at(at.number, alpha);
       Curves curves(at.point(), "dimension", {"cosine", "overlap"});
       for (const std::int64_t size : dimensions_) {
@@ -77,14 +104,27 @@ class Thresholds : public PointwiseExperiment {
  protected:
   double flops(std::size_t point) const override {
     const Place at = place(point);
-    return training_flops(at.d, static_cast<double>(at.samples), unit_.objective(at.number));
+    const auto flops = [&](double multiple) {
+      const auto n = static_cast<double>(samples(at, multiple));
+      return training_flops(at.d, n, unit_.objective(at.number));
+    };
+    return lines_ ? flops(kNearer) + flops(kFarther) : flops(1);
   }
   Outcome run(const Replicate& replicate) const override {
     const Place at = place(replicate.point());
-    const SpikedSamples samples = unit_.drawn(replicate, at.d, at.samples);
-    const TrainedUnit unit = train_unit(samples, unit_.objective(at.number), replicate.address());
-    const double overlap = squared_cosine(unit.w, samples.source.direction);
-    Outcome outcome{.series = {}, .status = unit.status()};
+    Outcome outcome;
+    const auto trained = [&](double multiple) {
+      const SpikedSamples drawn = unit_.drawn(replicate, at.d, samples(at, multiple));
+      const TrainedUnit unit = train_unit(drawn, unit_.objective(at.number), replicate.address());
+      if (outcome.status == "finished") outcome.status = unit.status();
+      return squared_cosine(unit.w, drawn.source.direction);
+    };
+    if (lines_) {
+      const std::vector<double> line = {line_at(trained(kNearer), trained(kFarther))};
+      Curves(at.point(), "dimension", {"line"}).add(at.d, line).into(outcome);
+      return outcome;
+    }
+    const double overlap = trained(1);
     Curves(at.point(), "dimension", {"cosine", "overlap"})
         .add(at.d, std::vector<double>{std::sqrt(overlap), overlap})
         .into(outcome);
@@ -95,8 +135,8 @@ class Thresholds : public PointwiseExperiment {
   struct Place {
     std::optional<Index> number;
     double ratio;  ///< α over the threshold
+    double alpha;
     double d;
-    std::int64_t samples;
     Point point() const { return joined(MaskedUnit::point(number), {{"ratio", ratio}}); }
   };
   Place place(std::size_t point) const {
@@ -104,19 +144,42 @@ class Thresholds : public PointwiseExperiment {
     const double ratio = ratios_[which % ratios_.size()];
     const auto d = static_cast<double>(dimensions_[point % dimensions_.size()]);
     const std::size_t mask = which / ratios_.size();
-    return {unit_.masks[mask], ratio, d, realised_samples(ratio * thresholds_.get()[mask], d)};
+    return {unit_.masks[mask], ratio, ratio * thresholds_.get()[mask], d};
+  }
+  static std::int64_t samples(const Place& at, double multiple) {
+    return realised_samples(multiple * at.alpha, at.d);
   }
 
   MaskedUnit unit_;
   std::vector<double> ratios_;
   std::vector<std::int64_t> dimensions_;
+  bool lines_;  ///< of networks at multiples of α, or networks at α
   Lazy<std::vector<double>> thresholds_;
 };
+
+/// Whether networks at multiples of α say that it is above the threshold: what a map shows.
+std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
+  std::vector<ClaimResult> all;
+  if (c.text("sim.place") != "multiples") return all;
+  for (const ObservedCurve& curve : observed.simulation) {
+    if (curve.mean.name != "line") continue;
+    for (std::size_t k = 0; k < curve.mean.x.size(); ++k) {
+      all.push_back(claim_above(
+          fmt::format("found[{},dimension={:g}]", describe(curve.mean.point), curve.mean.x[k]),
+          "of so many samples u is found: the line through networks at 2.5 and 4 times as many is "
+          "above 0",
+          curve.values[k],
+          0));
+    }
+  }
+  return all;
+}
 
 }  // namespace
 
 Study study() {
-  return described({.name = "masked-resampling-threshold", .make = make<Thresholds>});
+  return described(
+      {.name = "masked-resampling-threshold", .make = make<Thresholds>, .claims = claims});
 }
 
 }  // namespace attica::masked_resampling_threshold

@@ -9,6 +9,7 @@ namespace attica {
 namespace tree_filtered_floors { Study study(); }
 namespace tree_filtered_order { Study study(); }
 namespace tree_filtered_students { Study study(); }
+namespace tree_filtered_flow { Study study(); }
 // clang-format on
 
 std::vector<NamedStudy> trees_studies() {
@@ -16,6 +17,7 @@ std::vector<NamedStudy> trees_studies() {
       {"tree-filtered-floors", tree_filtered_floors::study},
       {"tree-filtered-order", tree_filtered_order::study},
       {"tree-filtered-students", tree_filtered_students::study},
+      {"tree-filtered-flow", tree_filtered_flow::study},
   };
 }
 

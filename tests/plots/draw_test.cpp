@@ -537,6 +537,12 @@ TEST_CASE("draw: marks at recorded constants have the colours of their curves", 
       distinct.push_back(colour);
   }
   CHECK(distinct == both);
+  // A layer of that series is no curve, but the name of the marks.
+  figure.panels[0].layers.push_back({.series = "best_alpha", .label = "optimum"});
+  draw(figure, data, options(scratch));
+  const std::string named = read(scratch.path() / (figure.name + ".gp"));
+  CHECK(named.find("optimum") != std::string::npos);
+  CHECK(named.find("best_alpha") == std::string::npos);
   data.curves.back().mean.point = {{"lambda", 0.1}};
   data.curves.back().mean.y = {std::nan("")};
   CHECK_THROWS_WITH(draw(figure, data, options(scratch)),

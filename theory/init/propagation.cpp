@@ -57,34 +57,41 @@ struct AttentionNoise {
   double clones = 0;
 };
 
-AttentionNoise attention_noise(const InitialTransformer& n,
-                               double c,
-                               const AttentionAt& at,
-                               bool pairs) {
-  const HalfBlock half = attention_half(n, c, at);
+/// @param pairs whether of two rows, too
+AttentionScatter scatter_at(const InitialTransformer& n, double c, bool pairs) {
   const double variance = n.beta * n.beta * (1 - c) * std::log(n.context);
   const AttentionRows rows{.keys = n.context, .causal = false, .sphere = 0};
   const RowMoments row = softmax_row(rows, variance, false);
-  const double values = n.value_variance * (1 - c);
-  const double total = half.common + half.rest;
-  AttentionNoise out;
-  out.clones = values * values * row.variance() / (n.heads * total * total);
-  if (!pairs) return out;
+  AttentionScatter scatter{.variance = row.variance()};
+  if (!pairs) return scatter;
   const PairMoments two =
       softmax_pair(rows,
                    {.variance_a = variance, .variance_b = variance, .correlation = c},
                    PairPart::all,
                    {.step = 0.4, .tail = 26});
-  const double squares = two.squares - row.participation * row.participation;
-  const double square_shared = two.square_shared - row.participation * two.shared;
+  scatter.squares = two.squares - row.participation * row.participation;
+  scatter.square_shared = two.square_shared - row.participation * two.shared;
+  return scatter;
+}
+
+AttentionNoise attention_noise(const InitialTransformer& n,
+                               double c,
+                               const AttentionAt& at,
+                               const AttentionScatter& scatter) {
+  const HalfBlock half = attention_half(n, c, at);
+  const double values = n.value_variance * (1 - c);
+  const double total = half.common + half.rest;
+  AttentionNoise out;
+  out.clones = values * values * scatter.variance / (n.heads * total * total);
   const double c1 = c + (1 - c) / n.context;
   const double o1 = c + (1 - c) * ((n.context - 1) * at.shared + at.participation) / n.context;
   const double common = (2 * n.value_variance * n.value_variance * o1 * o1 +
                          4 * n.skip * n.skip * c1 * n.value_variance * o1) /
                         n.dimension;
-  const double rest = values * values * squares / n.heads;
-  const double own = 0.75 * (values * values * row.variance() / n.heads - rest) / (total * total) -
-                     values * values * square_shared / (n.heads * half.common * total);
+  const double rest = values * values * scatter.squares / n.heads;
+  const double own =
+      0.75 * (values * values * scatter.variance / n.heads - rest) / (total * total) -
+      values * values * scatter.square_shared / (n.heads * half.common * total);
   out.noise = noise_of(half, common, rest, 0, own);
   return out;
 }
@@ -182,6 +189,63 @@ AttentionAt attention_at(const InitialTransformer& n, double cosine, bool jacobi
           .shared_jacobian = two.shared_jacobian};
 }
 
+namespace {
+
+constexpr Eigen::Index kCurveNodes = 28;
+
+/// Of node k of n: its place in [-1, 1], and its weight in the barycentric formula.
+double chebyshev_node(Eigen::Index k, Eigen::Index n) {
+  return std::cos(std::numbers::pi * (static_cast<double>(k) + 0.5) / static_cast<double>(n));
+}
+double chebyshev_weight(Eigen::Index k, Eigen::Index n) {
+  const double sine =
+      std::sin(std::numbers::pi * (static_cast<double>(k) + 0.5) / static_cast<double>(n));
+  return k % 2 == 0 ? sine : -sine;
+}
+
+}  // namespace
+
+AttentionCurve::AttentionCurve(const InitialTransformer& network, double least, double most)
+    : network_(network), low_(logit(least)), high_(logit(most)), values_(5, kCurveNodes) {
+  require(least > 0 && least < most && most < 1, "least", least, "0 < least < most < 1");
+  for (Eigen::Index k = 0; k < kCurveNodes; ++k) {
+    const double g = (low_ + high_) / 2 + (high_ - low_) / 2 * chebyshev_node(k, kCurveNodes);
+    const double c = 1 / (1 + std::exp(-g));
+    const AttentionAt at = attention_at(network_, c);
+    const AttentionScatter scatter = scatter_at(network_, c, true);
+    values_.col(k) << std::log(at.participation), std::log(at.shared), scatter.variance,
+        scatter.squares, scatter.square_shared;
+  }
+}
+
+Eigen::VectorXd AttentionCurve::interpolated(double cosine) const {
+  const double x = (2 * logit(cosine) - low_ - high_) / (high_ - low_);
+  Eigen::VectorXd weights(kCurveNodes);
+  for (Eigen::Index k = 0; k < kCurveNodes; ++k) {
+    const double off = x - chebyshev_node(k, kCurveNodes);
+    if (off == 0) return values_.col(k);
+    weights[k] = chebyshev_weight(k, kCurveNodes) / off;
+  }
+  return values_ * weights / weights.sum();
+}
+
+AttentionAt AttentionCurve::at(double cosine) const {
+  const double g = logit(cosine);
+  if (network_.limit || !(g >= low_ && g <= high_)) return attention_at(network_, cosine);
+  const Eigen::VectorXd values = interpolated(cosine);
+  return {.participation = std::exp(values[0]),
+          .shared = std::exp(values[1]),
+          .jacobian = 0,
+          .shared_jacobian = 0};
+}
+
+AttentionScatter AttentionCurve::scatter(double cosine) const {
+  const double g = logit(cosine);
+  if (!(g >= low_ && g <= high_)) return scatter_at(network_, cosine, true);
+  const Eigen::VectorXd values = interpolated(cosine);
+  return {.variance = values[2], .squares = values[3], .square_shared = values[4]};
+}
+
 HalfBlock attention_half(const InitialTransformer& n, double c, const AttentionAt& at) {
   const double a2 = n.skip * n.skip;
   return {.common = a2 * c + n.value_variance * (c + (1 - c) * at.shared) + n.bias_variance,
@@ -209,24 +273,29 @@ std::vector<BlockCosines> mean_field(const InitialTransformer& n, int blocks) {
   return all;
 }
 
-std::vector<BlockMoments> propagate(const InitialTransformer& n, int blocks, int order) {
+std::vector<BlockMoments> propagate(const InitialTransformer& n,
+                                    int blocks,
+                                    int order,
+                                    const AttentionCurve* known) {
+  const auto attention = [&](double x) { return known ? known->at(x) : attention_at(n, x); };
   if (order > 0) require(n.cosine > 0, "cosine", n.cosine, "above 0 at first order");
   std::vector<BlockMoments> all;
   Law law{.g = n.cosine > 0 ? logit(n.cosine) : 0, .deviation = 0, .variance = 0};
   double c = n.cosine;
   for (int l = 0; l < blocks; ++l) {
     BlockMoments block;
-    const AttentionAt at = attention_at(n, c);
+    const AttentionAt at = attention(c);
     block.participation = at.participation;
     block.shared = at.shared;
-    const AttentionNoise of_attention = attention_noise(n, c, at, order > 0);
+    const AttentionNoise of_attention =
+        attention_noise(n, c, at, known ? known->scatter(c) : scatter_at(n, c, order > 0));
     block.clones = of_attention.clones;
     double distance = attention_half(n, c, at).distance();
     if (order > 0) {
       std::map<double, AttentionAt> seen;
       const auto once = [&](double x) {
         const auto [place, fresh] = seen.try_emplace(x);
-        if (fresh) place->second = attention_at(n, x);
+        if (fresh) place->second = attention(x);
         return place->second;
       };
       if (law.variance > 0) {

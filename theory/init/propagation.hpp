@@ -15,6 +15,7 @@
 /// b, w' = G'² w + v. Setting: Giorlandino and Goldt, arXiv:2505.24333, whose recursion is the
 /// limit T → ∞, d → ∞.
 
+#include <Eigen/Core>
 #include <vector>
 
 #include "attica/theory/init/softmax_rows.hpp"
@@ -47,6 +48,32 @@ struct AttentionAt {
 /// @brief To order 1/d_k, with all of the participation's.
 AttentionAt attention_at(const InitialTransformer& network, double cosine, bool jacobians = false);
 
+/// Of a row and of two rows at a cosine of the tokens: what networks differ by.
+struct AttentionScatter {
+  double variance = 0;       ///< Var Σ A²
+  double squares = 0;        ///< Cov(Σ_j A_tj², Σ_j A_sj²)
+  double square_shared = 0;  ///< Cov(Σ_j A_tj², Σ_j A_tj A_sj)
+};
+
+/// @brief Attention of a network against the cosine of its tokens, for recursions that ask for it
+/// again and again: known at Chebyshev nodes of ln(c/(1-c)) and interpolated, to 1e-7 relatively
+/// (tests). It depends on neither skip connections nor values nor the MLP.
+class AttentionCurve {
+ public:
+  /// @param least, most 0 < least < most < 1: outside of these cosines attention is computed anew
+  AttentionCurve(const InitialTransformer& network, double least, double most);
+  /// @brief Without Jacobians.
+  AttentionAt at(double cosine) const;
+  AttentionScatter scatter(double cosine) const;
+
+ private:
+  Eigen::VectorXd interpolated(double cosine) const;
+
+  InitialTransformer network_;
+  double low_ = 0, high_ = 0;  ///< of ln(c/(1-c))
+  Eigen::MatrixXd values_;     ///< a column a node
+};
+
 /// One half of a block: c' = common/(common + rest).
 struct HalfBlock {
   double common = 0;  ///< N
@@ -76,7 +103,12 @@ inline constexpr double kClones = 0.01;
 /// @brief Blocks 1 ... `blocks`.
 /// @param order 0: mean field, every network alike; 1: with the spread between networks, to first
 /// order in 1/d, for 0 < p
-std::vector<BlockMoments> propagate(const InitialTransformer& network, int blocks, int order);
+/// @param known of a network with this β, T, d and H; null: attention is computed where it is
+/// needed
+std::vector<BlockMoments> propagate(const InitialTransformer& network,
+                                    int blocks,
+                                    int order,
+                                    const AttentionCurve* known = nullptr);
 
 /// @brief Cosines after each half block in mean field: after attention, after the MLP.
 struct BlockCosines {

@@ -75,6 +75,26 @@ Moments moments_over(int count, Run run) {
   return sums;
 }
 
+TEST_CASE("PositionalStudent: students that share a draw step as each would alone",
+          "[sim][positional]") {
+  constexpr Eigen::Index kDimension = 30;
+  const std::array<PositionalTask, 2> tasks = {PositionalTask{0.7, 0.2}, PositionalTask{1.1, 0.9}};
+  const StreamAddress address{.seed = 5};
+  std::vector<PositionalStudent> together(2, PositionalStudent({0.2, 0.3}, kDimension));
+  RandomStream shared(address);
+  for (int step = 0; step < 50; ++step) {
+    const PositionalDraw drawn(kDimension, shared);
+    for (std::size_t k = 0; k < 2; ++k) together[k].step(tasks[k], 0.4, drawn);
+  }
+  for (std::size_t k = 0; k < 2; ++k) {
+    PositionalStudent alone({0.2, 0.3}, kDimension);
+    RandomStream stream(address);
+    for (int step = 0; step < 50; ++step) alone.step(tasks[k], 0.4, stream);
+    CHECK(alone.overlaps().e == together[k].overlaps().e);
+    CHECK(alone.overlaps().m == together[k].overlaps().m);
+  }
+}
+
 TEST_CASE("pair_loss: that of the attention matrices, and its derivatives", "[sim][positional]") {
   const PositionalTask task{0.8, 0.3};
   for (const Vector2d& q : {Vector2d(0.4, -1.2), Vector2d(2, 1.5), Vector2d(-0.3, 0.1)}) {

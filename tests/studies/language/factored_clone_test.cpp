@@ -58,6 +58,17 @@ TEST_CASE("language: a factored network counts as a clone only where it is bette
   CHECK(clones(1.0).at("factored-beats-pairs") == Verdict::agree);
   CHECK(clones(1.5).at("factored-beats-pairs") == Verdict::disagree);
   CHECK(clones(1.5).at("factored-has") == Verdict::inconclusive);
+
+  const auto deeper = [&](double fewer_layers) {
+    Observed observed;
+    observed.simulation = {constant("pairs_plateau", {}, 1.4),
+                           constant("factored_plateau", {}, 1.0),
+                           constant("fewer_layers_plateau", {}, fewer_layers)};
+    return verdict("language-clones", observed);
+  };
+  CHECK(deeper(1.1).at("factored-beats-fewer-layers") == Verdict::agree);
+  CHECK(deeper(0.9).at("factored-beats-fewer-layers") == Verdict::disagree);
+  CHECK(deeper(0.9).at("factored-has") == Verdict::inconclusive);
 }
 
 }  // namespace studies_language_factored_clone_test

@@ -76,6 +76,29 @@ TEST_CASE("masked-resampling: bad input names the parameter", "[studies][masked]
   }
 }
 
+TEST_CASE("masked-resampling-threshold: lines far above the thresholds end at them",
+          "[studies][masked]") {
+  const auto experiment =
+      made(study_named("masked-resampling-threshold"),
+           {{"sim.place", "multiples"},
+            {"sweep.masks",
+             List{std::int64_t{1}, std::int64_t{2}, std::int64_t{4}, std::string("fresh")}},
+            {"sweep.ratio", List{0.9, 1.0, 1.05}}});
+  const TheoryResult result = experiment->theory(TheoryGrid::requested);
+  for (const CoordinateValue& masks : {CoordinateValue(1.0),
+                                       CoordinateValue(2.0),
+                                       CoordinateValue(4.0),
+                                       CoordinateValue("fresh")}) {
+    const auto line = [&](double ratio) {
+      return of(result, "line", {{"masks", masks}, {"ratio", ratio}}).series.y.front();
+    };
+    // Its slope is about 0.85: within 4 % of the threshold.
+    CHECK_THAT(line(1.0), WithinAbs(0.0, 0.035));
+    CHECK(line(0.9) < -0.04);
+    CHECK(line(1.05) > 0.04);
+  }
+}
+
 TEST_CASE("masked-resampling: near a threshold nothing is compared", "[studies][masked]") {
   const Point one = {{"masks", 1.0}};
   const Point fresh = {{"masks", std::string("fresh")}};

@@ -293,6 +293,34 @@ TEST_CASE("propagate: the distance after twelve blocks on the edges of the refer
   }
 }
 
+TEST_CASE("AttentionCurve: networks propagate with it as without", "[theory][init]") {
+  InitialTransformer network{.context = 32,
+                             .dimension = 256,
+                             .heads = 4,
+                             .beta = 0.5,
+                             .cosine = 0.1,
+                             .skip = 1.4,
+                             .mlp_skip = 1.4};
+  for (const double beta : {0.5, 1.25, 2.0}) {
+    CAPTURE(beta);
+    network.beta = beta;
+    const AttentionCurve curve(network, 0.07, 0.999);
+    network.skip = network.mlp_skip = beta < 2 ? 1.4 : 1.1;
+    const auto exact = propagate(network, 8, 1);
+    const auto quick = propagate(network, 8, 1, &curve);
+    for (std::size_t l = 0; l < exact.size(); ++l) {
+      CAPTURE(l);
+      CHECK_THAT(quick[l].distance, WithinRel(exact[l].distance, 1e-7));
+      CHECK_THAT(quick[l].participation, WithinRel(exact[l].participation, 1e-7));
+      CHECK_THAT(quick[l].shared, WithinRel(exact[l].shared, 1e-7));
+      CHECK_THAT(quick[l].spread, WithinRel(exact[l].spread, 1e-6));
+      CHECK_THAT(quick[l].clones, WithinRel(exact[l].clones, 1e-6));
+    }
+    // Out of its range it computes anew.
+    CHECK(curve.at(0.05).shared == attention_at(network, 0.05).shared);
+  }
+}
+
 TEST_CASE("back_propagate: gradients of the reference", "[theory][init]") {
   for (const Reference c : values("backward")) {
     const Reference in = c["inputs"];
