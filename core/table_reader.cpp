@@ -622,7 +622,8 @@ bool TableReader::next() {
       if (fractions || written) remarks_.push_back(whole_first_);
       whole_first_.clear();
     }
-    if (header_.empty() && rows_ > 0 && remarked_ != 0 && remarks_.empty()) {
+    const bool apart = header_.empty() || (blank_ != 0 && remarked_ > blank_);
+    if (apart && rows_ > 0 && remarked_ != 0 && remarks_.empty()) {
       remarks_.push_back(
           fmt::format("{}:{}: the rows above and below this comment were read as one table",
                       source_,
