@@ -25,6 +25,32 @@ says out "weights.npz:poids_é"
 says out "weights.npz:b"
 LC_ALL=C run 0 measure 'weights.npz:poids_é'
 
+# Topics: a byte-order mark, quotes, 1.0 for 1 and words for none make no topic of their own.
+printf '1,0.2,0.5,0.1,3\n0,1,0.3,2,0.7\n2,0.1,1,0.4,0.2\n' > vectors.csv
+printf '0\n0\n1\n1\n-\n' > topics.txt
+run 0 measure vectors.csv --topics topics.txt --json
+says out '"topics": 2'
+mv out plain.out
+for topics in '\xef\xbb\xbf0\n0\n1\n1\n-\n' '0\r\n0\r\n1\r\n1\r\n-\r\n' '0\r0\r1\r1\r-\r' '0.0\n0\n1.0\n1\nnan\n' \
+  '"0"\n"0"\n"1"\n"1"\n\n' 'a;0\nb;0\nc;1\nd;1\ne;NA\n'; do
+  printf "$topics" > other.txt
+  run 0 measure vectors.csv --topics other.txt --json
+  same out plain.out
+done
+iconv -f UTF-8 -t UTF-16 topics.txt > other.txt
+run 0 measure vectors.csv --topics other.txt --json
+same out plain.out
+
+# A study says of its file of numbers what measure says: the index of a data frame would be one of its sites.
+printf 'id,a,b\n0,1,2\n1,2,3.5\n2,2.5,4\n3,5,1\n4,1,1\n' > index.csv
+run 0 theory gauss-lambda --set 'model.covariance="data"' --set 'model.file="index.csv"' --set 'sweep.lambda=[0.1]' \
+  --set 'sweep.alpha=[2.0]'
+says err "the first column, 'id', counts the rows, 0 to 4"
+printf '0,1\n2,0.5\n0.5,1\n' > covariance.csv
+run 0 theory gauss-lambda --set 'model.covariance="explicit"' --set 'model.file="covariance.csv"' \
+  --set 'sweep.lambda=[0.1]' --set 'sweep.alpha=[2.0]'
+says err "the first line, 0 to 1, was read as names of columns"
+
 # A truth value is no number; the message says how it is written.
 printf 'x,value\n1,0.5\n' > theory.csv
 printf 'x,replicate,value\n1,0,True\n1,1,False\n' > truth.csv
