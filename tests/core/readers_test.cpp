@@ -318,6 +318,15 @@ TEST_CASE("tables: numbers that may mean something else are remarked upon, or re
     INFO(whole);
     CHECK_NOTHROW(remarks(whole));
   }
+  // Rows that are comments, whoever made them so.
+  CHECK(remarks("run,x,value\na,1,2\n#b,2,3\n#3,3,4\nc,4,5\n") ==
+        "file:3: 2 lines that begin with '#' have as many fields as a row: skipped as comments|");
+  CHECK_THAT(remarks("1 2\n# 3 4\n5 6\n"), Contains("file:2: a line that begins with '#' has"));
+  for (const char* comment :
+       {"# x,value", "# a remark, and another", "#: RE,P P --> Z", "# 12", "#,"}) {
+    INFO(comment);
+    CHECK(remarks(std::string("x,value\n1,2\n") + comment + "\n3,4\n").empty());
+  }
   // Names of columns that are numbers, above rows that are written otherwise.
   CHECK_THAT(remarks("10,20,30\n85.0,63.0,51.0\n"), Contains("was read as a row of numbers"));
   CHECK(remarks("10,20,30\n85,63,51\n").empty());

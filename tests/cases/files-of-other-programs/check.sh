@@ -64,6 +64,12 @@ printf 'x,value\n1,0.5\n2,0.7\n' > theory2.csv
 run 0 judge theory2.csv hep.csv --margin 5%
 says err "hep.csv:4: the rows above and below this comment were read as one table"
 
+# Rows that begin with '#': their number is said.
+printf 'run,x,replicate,value\n1,1,0,2\n#1,1,1,2.1\n#2,1,2,1.9\n' > runs.csv
+printf 'run,x,value\n1,1,2\n' > of_run.csv
+run 3 judge of_run.csv runs.csv --margin 50%
+says err "runs.csv:3: 2 lines that begin with '#' have as many fields as a row"
+
 # The number of replicates stands in the table already.
 printf 'x,mean,sem,n\n1,0.5,0.001,10\n' > summary.csv
 run 2 judge theory.csv summary.csv --margin 5% --n 10
