@@ -11,6 +11,9 @@
 #include <string_view>
 #include <typeindex>
 #include <utility>
+#include <vector>
+
+#include "attica/core/numeric_csv.hpp"
 
 namespace attica {
 
@@ -21,6 +24,14 @@ class InputFiles {
   /// @brief All bytes of a file, as they were when it was first asked for; null if it cannot be
   /// read.
   std::shared_ptr<const std::string> bytes(const std::filesystem::path& path);
+
+  /// @brief The numbers of a file (`parse_matrix`); how they were read is kept in `remarks`.
+  /// @throws Error (input) naming the file
+  NumericTable numbers(const std::filesystem::path& path, CsvHeader header);
+
+  /// @brief What a user should know of how files of numbers were read, each once: a first column
+  /// that counts the rows, a first line that may be names.
+  std::vector<std::string> remarks();
 
   /// @brief What `make` makes, the first time it is asked for; an exception is passed on and
   /// nothing kept.
@@ -37,6 +48,12 @@ class InputFiles {
   std::recursive_mutex mutex_;  // `make` asks for bytes
   std::map<std::filesystem::path, std::shared_ptr<const std::string>> bytes_;
   std::map<std::pair<std::type_index, std::string>, std::shared_ptr<const void>> parsed_;
+  std::vector<std::string> remarks_;
 };
+
+/// @brief The numbers of an input file, with remarks left to `files`; without it they are not kept.
+NumericTable input_numbers(const std::shared_ptr<InputFiles>& files,
+                           const std::filesystem::path& path,
+                           CsvHeader header);
 
 }  // namespace attica

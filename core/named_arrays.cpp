@@ -16,6 +16,7 @@
 #ifdef ATTICA_WITH_ARCHIVES
 #include <archive.h>
 #include <archive_entry.h>
+#include <locale.h>  // newlocale, of POSIX
 
 #include <nlohmann/json.hpp>
 #endif
@@ -130,8 +131,36 @@ NamedArrays::NamedArrays(std::string_view bytes, std::string source) : source_(s
 
 #ifdef ATTICA_WITH_ARCHIVES
 
+namespace {
+
+/// Gives the thread, as long as this lives, a locale of UTF-8: in the locale "C" libarchive has no
+/// form for a name that is not ASCII.
+class Utf8Locale {
+ public:
+  Utf8Locale() {
+    for (const char* const name : {"C.UTF-8", "C.utf8", "en_US.UTF-8"}) {
+      if (own_ == nullptr) own_ = newlocale(LC_CTYPE_MASK, name, nullptr);
+    }
+    if (own_ != nullptr) before_ = uselocale(own_);
+  }
+  ~Utf8Locale() {
+    if (own_ == nullptr) return;
+    uselocale(before_);
+    freelocale(own_);
+  }
+  Utf8Locale(const Utf8Locale&) = delete;
+  Utf8Locale& operator=(const Utf8Locale&) = delete;
+
+ private:
+  locale_t own_ = nullptr;
+  locale_t before_ = nullptr;
+};
+
+}  // namespace
+
 void NamedArrays::read_zip(std::string_view bytes) {
   constexpr std::size_t kMostBytes = std::size_t{8} << 30;  // of all arrays together
+  const Utf8Locale locale;
   const std::unique_ptr<archive, decltype(&archive_read_free)> reader(archive_read_new(),
                                                                       archive_read_free);
   archive_read_support_format_zip(reader.get());
@@ -149,7 +178,10 @@ void NamedArrays::read_zip(std::string_view bytes) {
     if (next == ARCHIVE_EOF) break;
     require_done(next);
     const char* const path = archive_entry_pathname(entry);
-    std::string name = path == nullptr ? "" : path;
+    if (path == nullptr) {
+      refuse_arrays(source_, "an array whose name cannot be read here; expected letters of ASCII");
+    }
+    std::string name = path;
     if (!name.ends_with(kNpyEnding)) continue;
     name.resize(name.size() - kNpyEnding.size());
     if (has(name)) refuse_arrays(source_, fmt::format("two arrays of the name '{}'", name));

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -23,10 +25,38 @@ std::string shortened(std::string_view text) {
   return std::string(text.substr(0, kShown)) + (text.size() > kShown ? "..." : "");
 }
 
-/// Whether a field that is no number begins like one: more likely mistyped than a name.
+/// Whether a field that is no number begins like one, or is a word for a missing value: more likely
+/// mistyped than a name.
 bool is_mistyped_number(std::string_view field) {
-  return !read_number(field) &&
-         field.find_first_of("0123456789") == field.find_first_not_of("+-.") && !field.empty();
+  if (read_number(field) || field.empty()) return false;
+  if (is_missing(field) || field == "-" || field == "." || field == "?") return true;
+  static constexpr auto kBefore = std::to_array<std::string_view>({"+",
+                                                                   "-",
+                                                                   ".",
+                                                                   "'",
+                                                                   "<",
+                                                                   ">",
+                                                                   "=",
+                                                                   "~",
+                                                                   "$",
+                                                                   "\xC2\xA0",  // no-break space
+                                                                   "\xC2\xA3",  // pound
+                                                                   "\xC2\xB1",  // plus or minus
+                                                                   "\xE2\x80\x90",    // hyphen
+                                                                   "\xE2\x80\x91",    // hyphen
+                                                                   "\xE2\x80\x92",    // dash
+                                                                   "\xE2\x80\x93",    // dash
+                                                                   "\xE2\x80\x94",    // dash
+                                                                   "\xE2\x82\xAC",    // euro
+                                                                   "\xE2\x88\x92",    // minus
+                                                                   "\xEF\xBC\x8B",    // full width
+                                                                   "\xEF\xBC\x8D"});  // full width
+  while (true) {
+    const auto found = std::ranges::find_if(kBefore, [&](auto b) { return field.starts_with(b); });
+    if (found == kBefore.end()) break;
+    field.remove_prefix(found->size());
+  }
+  return !field.empty() && field.front() >= '0' && field.front() <= '9';
 }
 
 /// Whether the first of several columns counts the rows, from 0 or 1, as an index does that a

@@ -65,10 +65,27 @@ struct Format {
 constexpr auto kFormats = std::to_array<Format>({
     {"ARROW1\0\0"sv, "a Feather (Arrow) file", kCsvOfPandas},
     {"\x89HDF\r\n\x1a\n"sv, "an HDF5 file", "the data set as CSV, or as .npy for a matrix"},
+    {"MATLAB 7.3 MAT-file"sv, "a MATLAB .mat file", "MATLAB: writetable(T, FILE) or writematrix"},
+    {"Julia data file (HDF5)"sv, "a JLD2 file of Julia", "Julia: CSV.write(FILE, table)"},
     {"CDF\x01"sv, "a NetCDF file", "the variable as CSV"},
     {"CDF\x02"sv, "a NetCDF file", "the variable as CSV"},
     {"MATLAB 5.0 MAT-file"sv, "a MATLAB .mat file", "MATLAB: writetable(T, FILE) or writematrix"},
+    {"%%MatrixMarket"sv,
+     "a Matrix Market file",
+     "CSV: numpy.savetxt(FILE, scipy.sparse.csr_array(scipy.io.mmread(MATRIX)).toarray(), "
+     "delimiter=',')"},
     {"SQLite format 3\0"sv, "an SQLite data base", "the query's result as CSV"},
+    {"SIMPLE  ="sv, "a FITS file", "the table or image as CSV"},
+    {"root\0\0"sv, "a ROOT file", "the tree or histogram as CSV"},
+    {"<stata_dta>"sv, "a Stata .dta file", "Stata: export delimited using FILE"},
+    {"$FL2@(#)"sv, "an SPSS .sav file", "the data saved as CSV"},
+    {"$FL3@(#)"sv, "an SPSS .zsav file", "the data saved as CSV"},
+    {"Obj\x01"sv, "an Avro file", kCsvOfPandas},
+    {"\xff\xff\xff\xff"sv, "an Arrow stream", kCsvOfPandas},
+    {"CPYA "sv, "an Origin project", "the worksheet exported as ASCII or CSV"},
+    {"CPYUA "sv, "an Origin project", "the worksheet exported as ASCII or CSV"},
+    {"\x04\x22\x4d\x18"sv, "a file compressed by lz4", kItself, "lz4 -d FILE"},
+    {"\x1f\x9d"sv, "a file compressed by compress (.Z)", kItself, "uncompress FILE"},
     {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"sv, "an Excel .xls or Word .doc file", kSheet},
     {"\x93NUMPY"sv,
      "a NumPy .npy file, whose columns have no names",
@@ -170,6 +187,9 @@ std::optional<Format> format_of(std::string_view bytes) {
   if (bytes.size() > 2 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5)
     return Format{
         "", "a Python pickle", "pandas: DataFrame.to_csv(FILE, index=False); NumPy: numpy.save"};
+  // zlib, by which joblib compresses pickles; no text begins so.
+  if (bytes.starts_with("x\x9c") || bytes.starts_with("x\xda"))
+    return Format{"", "data compressed by zlib (joblib?)", kNpyOfNumpy};
   // A header's length, then JSON.
   constexpr std::size_t kHeaderAt = 8;
   if (bytes.size() > kHeaderAt + 2 && bytes.substr(kHeaderAt, 2) == "{\"" && bytes[7] == '\0' &&
@@ -179,7 +199,8 @@ std::optional<Format> format_of(std::string_view bytes) {
   if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
   rest.remove_prefix(std::min(rest.find_first_not_of(" \t\r\n"), rest.size()));
   const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; };
-  for (const std::string_view tag : {"<!doctype"sv, "<html"sv, "<?xml"sv, "<mediawiki"sv}) {
+  for (const std::string_view tag :
+       {"<!doctype"sv, "<html"sv, "<table"sv, "<?xml"sv, "<mediawiki"sv}) {
     if (rest.size() >= tag.size() &&
         std::equal(
             tag.begin(), tag.end(), rest.begin(), [&](char t, char c) { return same(c, t); }))

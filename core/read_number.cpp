@@ -64,8 +64,19 @@ bool is_missing(std::string_view text) {
 }
 
 std::string number_hint(std::string_view text) {
-  constexpr std::string_view kMinus = "\xE2\x88\x92";
-  if (text.starts_with(kMinus)) return "; a minus sign is written '-'";
+  for (const std::string_view dash : {"\xE2\x80\x90",
+                                      "\xE2\x80\x91",
+                                      "\xE2\x80\x92",
+                                      "\xE2\x80\x93",
+                                      "\xE2\x80\x94",
+                                      "\xE2\x88\x92",
+                                      "\xEF\xBC\x8D"}) {
+    if (text.starts_with(dash)) return "; a minus sign is written '-'";
+  }
+  for (const std::string_view truth :
+       {"true", "True", "TRUE", "T", "false", "False", "FALSE", "F"}) {
+    if (text == truth) return "; a truth value is written 1 or 0";
+  }
   if (text.starts_with('#')) return "; a spreadsheet's error value: leave the field empty";
   if (text.find_first_of("0123456789") == std::string_view::npos) return {};
   if (text.starts_with('\'') && text.ends_with('\''))

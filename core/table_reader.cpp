@@ -266,6 +266,7 @@ bool TableReader::next_record() {
             at_line_, 1, "the header again: two tables in one file? Expected one table a file");
       comment_ = content;
       comment_line_ = at_line_;
+      look_for_row(content);
       if (remarked_ == 0) remarked_ = at_line_;
       continue;
     }
@@ -548,6 +549,26 @@ void TableReader::require_no_decimal_commas() {
                             shown_field(leading->text)));
 }
 
+/// A comment among the rows may be one that was taken out, or one whose first field begins with
+/// `#`: it has as many fields, most of them numbers.
+void TableReader::look_for_row(std::string_view comment) {
+  constexpr std::size_t kFewest = 2;
+  comment.remove_prefix(1);
+  if (width_ < kFewest || count_fields(comment, separator_) != width_) return;
+  std::size_t numbers = 0;
+  while (!comment.empty()) {
+    const std::size_t begin = std::min(comment.find_first_not_of(" \t"), comment.size());
+    comment.remove_prefix(begin);
+    const std::size_t end =
+        std::min(separator_ == kSpaces ? comment.find_first_of(" \t") : comment.find(separator_),
+                 comment.size());
+    numbers += read_number(trimmed_field(comment.substr(0, end))).has_value() ? 1 : 0;
+    comment.remove_prefix(std::min(end + 1, comment.size()));
+  }
+  if (2 * numbers <= width_) return;
+  if (skipped_count_++ == 0) skipped_ = at_line_;
+}
+
 /// Between semicolons, as German and French spreadsheets write them, 1.000 may be a thousand.
 void TableReader::look_for_thousands() {
   if (separator_ != ';' || json_) return;
@@ -600,6 +621,17 @@ bool TableReader::next() {
   } else {
     if (!next_record()) {
       remark_on_thousands();
+      if (skipped_count_ > 0) {
+        remarks_.push_back(
+            fmt::format("{}:{}: {} that begin{} with '#' {} as many fields as a row: skipped as {}",
+                        source_,
+                        skipped_,
+                        skipped_count_ == 1 ? "a line" : fmt::format("{} lines", skipped_count_),
+                        skipped_count_ == 1 ? "s" : "",
+                        skipped_count_ == 1 ? "has" : "have",
+                        skipped_count_ == 1 ? "a comment" : "comments"));
+        skipped_count_ = 0;
+      }
       return false;
     }
     blank_before_ = rows_ > 0 ? blank_ : 0;
@@ -622,7 +654,8 @@ bool TableReader::next() {
       if (fractions || written) remarks_.push_back(whole_first_);
       whole_first_.clear();
     }
-    if (header_.empty() && rows_ > 0 && remarked_ != 0 && remarks_.empty()) {
+    const bool apart = header_.empty() || (blank_ != 0 && remarked_ > blank_);
+    if (apart && rows_ > 0 && remarked_ != 0 && remarks_.empty()) {
       remarks_.push_back(
           fmt::format("{}:{}: the rows above and below this comment were read as one table",
                       source_,

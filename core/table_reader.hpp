@@ -9,8 +9,8 @@
 /// double quotes may hold separators; "" in them is a quote. Above rows of numbers without a
 /// header, the comment line directly before them is the header if it has as many names
 /// (numpy.savetxt). What may mean something else is remarked upon: thousands separated by points in
-/// a table of semicolons, a first row that may be names. Without a header, decimal commas that show
-/// by a leading zero (`1,05`) are refused.
+/// a table of semicolons, a first row that may be names, comments that may be rows. Without a
+/// header, decimal commas that show by a leading zero (`1,05`) are refused.
 ///
 /// JSON: a list of objects; an object a line; columns, each an object of rows (DataFrame.to_json())
 /// or a list; pandas' orient="split". A list of lists of numbers is a table without names.
@@ -93,6 +93,7 @@ class TableReader {
   void require_no_decimal_commas();
   void look_for_thousands();
   void remark_on_thousands();
+  void look_for_row(std::string_view comment);
   void take_comment(std::size_t fields);
 
   std::string source_;
@@ -114,6 +115,8 @@ class TableReader {
   std::size_t blank_ = 0;             ///< a blank line after the row before
   std::size_t blanks_ = 0;            ///< how many
   std::size_t remarked_ = 0;          ///< a comment after the row before
+  std::size_t skipped_ = 0;           ///< the first comment that may be a row
+  std::size_t skipped_count_ = 0;     ///< how many
   bool held_ = false;                 ///< the first row was read with the header
   std::vector<TableField> header_;
   std::size_t header_line_ = 1;

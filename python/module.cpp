@@ -31,6 +31,8 @@
 #include "attica/core/error.hpp"
 #include "attica/core/gauss/ensembles.hpp"
 #include "attica/core/gauss/mlm.hpp"
+#include "attica/core/read_number.hpp"
+#include "attica/core/table_reader.hpp"
 #include "attica/plots/draw.hpp"
 #include "attica/plots/drawable.hpp"
 #include "attica/solvers/statistics/sequential.hpp"
@@ -510,6 +512,29 @@ py::dict site_spectrum(const Eigen::MatrixXd& covariance, Eigen::Index site) {
   return result;
 }
 
+/// A table of text by the reader that judge, fit and figure have: fields by column, None where one
+/// is missing, with the lines of the rows.
+py::dict read_table(const py::bytes& bytes, const std::string& source) {
+  TableReader reader(std::string(bytes), source, TableNames::required);
+  std::vector<py::list> columns(reader.header().size());
+  std::vector<std::size_t> lines;
+  while (reader.next()) {
+    lines.push_back(reader.line());
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+      const std::string& text = reader.row()[k].text;
+      columns[k].append(is_missing(text) ? py::object(py::none()) : py::object(py::str(text)));
+    }
+  }
+  py::dict by_name;
+  for (std::size_t k = 0; k < columns.size(); ++k)
+    by_name[py::str(reader.header()[k].text)] = columns[k];
+  py::dict result;
+  result["columns"] = by_name;
+  result["lines"] = lines;
+  result["remarks"] = reader.remarks();
+  return result;
+}
+
 }  // namespace
 }  // namespace attica
 
@@ -544,6 +569,7 @@ PYBIND11_MODULE(_attica, module) {
   module.def("program", program, py::arg("arguments"));
   module.def("options", options, py::arg("verb"));
   module.def("nearest", nearest, py::arg("word"), py::arg("candidates"));
+  module.def("read_table", read_table, py::arg("bytes"), py::arg("source"));
 
   module.def("agreement",
              agreement,

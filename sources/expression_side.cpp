@@ -102,8 +102,23 @@ class FormulaSide : public Side {
       static_cast<void>(ConfiguredText(c_, known_names(simulation)));
       return;
     }
-    for (const Formula& f : formulas_)
-      Expression(f.key, f.text).require_names(known_names(simulation));
+    const std::vector<std::string> known = known_names(simulation);
+    for (const Formula& f : formulas_) {
+      const Expression formula(f.key, f.text);
+      for (const std::string& name : formula.names()) {
+        const std::string key = "model." + name;
+        if (std::ranges::find(known, name) != known.end() || !c_.has(key)) continue;
+        const auto* const text = std::get_if<std::string>(&c_.at(key));
+        throw Error(
+            ErrorKind::input,
+            fmt::format("parameter '{}' is {}: expected a number, since {} is a formula of it",
+                        key,
+                        text != nullptr ? fmt::format("the text \"{}\"", *text) : "no number",
+                        f.key),
+            key);
+      }
+      formula.require_names(known);
+    }
   }
 
  private:

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "attica/core/error.hpp"
-#include "attica/core/numeric_csv.hpp"
+#include "attica/core/input_files.hpp"
 #include "attica/solvers/statistics/simultaneous.hpp"
 #include "attica/sources/interpolation.hpp"
 #include "attica/sources/keys.hpp"
@@ -28,7 +28,7 @@ std::vector<double> band_of(const Configuration& c, const OutsideTable& table) {
         key, c.text(key), "a theory.file without replicates, whose scatter is its error");
   }
   const Eigen::MatrixXd covariance =
-      read_numeric_csv(c.input_file(key), CsvHeader::optional).values;
+      input_numbers(c.inputs, c.input_file(key), CsvHeader::optional).values;
   const auto rows = static_cast<Eigen::Index>(table.rows.size());
   if (covariance.rows() != rows || covariance.cols() != rows) {
     throw invalid_parameter(

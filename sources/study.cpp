@@ -266,6 +266,16 @@ Study defined_study(const Table& entries) {
     const std::vector<std::string> part = parts(key);
     const std::string& section = part.front();
     if (part.size() == 2 && section == "model") {
+      // In formulas and commands the name is that of x: the value would never be used.
+      if (part[1] == x && !has_key(parameters, key)) {
+        throw Error(ErrorKind::input,
+                    fmt::format("parameter '{}': '{}' is x here, whose values are [sweep] {} = "
+                                "[...]; expected another name",
+                                key,
+                                x,
+                                x),
+                    key);
+      }
       add(free_parameter(key, value, true));
     } else if (part.size() == 2 && section == "sweep" && !has_key(parameters, key)) {
       if (part[1] == x) {

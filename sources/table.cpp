@@ -599,6 +599,16 @@ bool is_simulation(const std::vector<std::string>& names, const TableColumns& co
          !columns.replicate.empty() || !columns.sd.empty() || !columns.n.empty();
 }
 
+namespace {
+
+/// Whether a column that --n left over has the name of the number of replicates.
+bool counts_replicates(const OutsideTable& table, std::size_t coordinate) {
+  const std::string& name = table.coordinates[coordinate];
+  return table.summary && (name == "n" || name == "replicates");
+}
+
+}  // namespace
+
 void require_same_columns(const OutsideTable& theory, const OutsideTable& simulation) {
   const auto check = [](const OutsideTable& one, const OutsideTable& other) {
     for (std::size_t k = 0; k < one.coordinates.size(); ++k) {
@@ -608,9 +618,12 @@ void require_same_columns(const OutsideTable& theory, const OutsideTable& simula
                       one.header_line,
                       one.coordinate_at[k],
                       fmt::format("column '{}' is not in '{}': a coordinate of the points must "
-                                  "occur in both",
+                                  "occur in both{}",
                                   one.coordinates[k],
-                                  other.source));
+                                  other.source,
+                                  counts_replicates(one, k)
+                                      ? "; if it is the number of replicates, leave out --n"
+                                      : ""));
       }
     }
   };

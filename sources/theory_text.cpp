@@ -11,6 +11,7 @@
 #include <set>
 
 #include "attica/core/error.hpp"
+#include "attica/core/input_files.hpp"
 #include "attica/core/numeric_csv.hpp"
 #include "attica/core/words.hpp"
 #include "attica/sources/keys.hpp"
@@ -104,7 +105,7 @@ ListText list_text(const Configuration& c, const std::string& name) {
     if (has(".weight")) list.weights = column_of(table, c.text(key + ".weight"), key + ".weight");
   } else if (has(".eigenvalues")) {
     const Eigen::MatrixXd m =
-        read_numeric_csv(c.input_file(key + ".eigenvalues"), CsvHeader::optional).values;
+        input_numbers(c.inputs, c.input_file(key + ".eigenvalues"), CsvHeader::optional).values;
     constexpr double kSymmetric = 1e-8;
     constexpr Eigen::Index kLargest = 4000;
     if (m.rows() != m.cols() || m.rows() == 0 || m.rows() > kLargest ||

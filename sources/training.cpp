@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "attica/core/error.hpp"
-#include "attica/core/numeric_csv.hpp"
+#include "attica/core/input_files.hpp"
 #include "attica/core/parallel.hpp"
 #include "attica/sources/answering_model.hpp"
 #include "attica/sources/command_template.hpp"
@@ -74,7 +74,8 @@ VectorXd numbers(const Configuration& c, const std::string& name) {
     const std::vector<double> all = c.reals(key);
     return Eigen::Map<const VectorXd>(all.data(), std::ssize(all));
   }
-  const Eigen::MatrixXd all = read_numeric_csv(c.input_file(key), CsvHeader::optional).values;
+  const Eigen::MatrixXd all =
+      input_numbers(c.inputs, c.input_file(key), CsvHeader::optional).values;
   if (all.rows() != 1 && all.cols() != 1) {
     throw invalid_parameter(key,
                             fmt::format("{} x {} numbers", all.rows(), all.cols()),

@@ -160,6 +160,13 @@ int unexpected_arguments(const CLI::App& app, const CLI::ExtrasError& error) {
     const auto renamed = kRenamedOptions.find(given);
     if (renamed != kRenamedOptions.end())
       return complain(fmt::format("option '{}' is now '{}'", given, renamed->second), name);
+    std::error_code none;
+    if (std::filesystem::exists(word, none)) {
+      return complain(
+          fmt::format(
+              "`{}` has no option '{}'; the file of that name is written './{}'", name, word, word),
+          name);
+    }
     const std::string near = nearest(given, known);
     return complain(fmt::format("`{}` has no option '{}'{}",
                                 name,

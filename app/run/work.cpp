@@ -172,7 +172,9 @@ Work prepare(CheckedConfiguration configuration) {
     }
     problem.first_point = first_point;
     first_point += problem.experiment->points();
-    for (const std::string& warning : problem.experiment->warnings()) {
+    std::vector<std::string> warnings = problem.experiment->warnings();
+    for (std::string& remark : values.inputs->remarks()) warnings.push_back(std::move(remark));
+    for (const std::string& warning : warnings) {
       if (std::find(work.warnings.begin(), work.warnings.end(), warning) == work.warnings.end()) {
         work.warnings.push_back(warning);
       }

@@ -69,7 +69,7 @@ Json constant_object(const sources::StatedBound& stated,
     places.push_back({{"point", to_json(place_of(p))},
                       {"n", p.needed.size()},
                       {"failed", p.failed},
-                      {"constant", r.constant.needed[k]},
+                      {"constant", finite_or_null(r.constant.needed[k])},
                       {"interval95", interval(r.constant.needed95[k])}});
   }
   Json growth = Json::array();
@@ -87,7 +87,7 @@ Json constant_object(const sources::StatedBound& stated,
           {"tolerance", tolerance},
           {"constant",
            {{"name", name},
-            {"value", r.constant.value},
+            {"value", finite_or_null(r.constant.value)},
             {"interval95", interval(r.constant.interval95)},
             {"tightest", std::move(tightest)}}},
           {"growth", std::move(growth)},

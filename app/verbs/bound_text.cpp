@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "attica/app/run/json.hpp"
+#include "attica/app/verbs/fit_subject.hpp"
 #include "attica/studies/study.hpp"
 
 namespace attica::app {
@@ -70,23 +71,21 @@ std::string bound_text(const sources::BoundResult& b) {
 }
 
 Json bound_object(const sources::BoundResult& b) {
-  const auto interval = [](const std::optional<Interval>& i) {
-    return i ? Json::array({i->low, i->high}) : Json();
-  };
+  const auto limits = [](const std::optional<Interval>& i) { return i ? interval(*i) : Json(); };
   Json points = Json::array();
   for (const sources::BoundPoint& p : b.points) {
     points.push_back({{"point", to_json(p.point)},
                       {"x_name", p.x_name},
                       {"x", p.x},
                       {"bound", p.bound},
-                      {"mean", p.mean},
-                      {"quantile", p.n > 0 ? Json(p.quantile) : Json()},
+                      {"mean", finite_or_null(p.mean)},
+                      {"quantile", p.n > 0 ? finite_or_null(p.quantile) : Json()},
                       {"n", p.n},
                       {"failed", p.failed},
                       {"violations", p.violations},
-                      {"violation_rate90", interval(p.rate)},
-                      {"slack", p.slack > 0 ? Json(p.slack) : Json()},
-                      {"slack90", interval(p.slack_interval)},
+                      {"violation_rate90", limits(p.rate)},
+                      {"slack", p.slack > 0 ? finite_or_null(p.slack) : Json()},
+                      {"slack90", limits(p.slack_interval)},
                       {"verdict", sources::describe(p.verdict)}});
   }
   const auto place = [&](const std::optional<std::size_t>& k) { return k ? points[*k] : Json(); };

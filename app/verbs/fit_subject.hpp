@@ -4,6 +4,7 @@
 /// several sizes at once (fit_sizes.cpp), above a floor (fit_floor_sizes.cpp), or by collapse of
 /// its curves (fit_collapse.cpp).
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -99,7 +100,11 @@ std::string narrow_span_text(const std::string& sizes, double span, double toler
 /// @brief The exit code with one more verdict: violated is 1, undecided 3.
 int worse(int code, ExponentVerdict verdict);
 
+/// @brief A number, or null where the data set no limit to it (replicates that never got there).
+inline Json finite_or_null(double number) { return std::isfinite(number) ? Json(number) : Json(); }
 /// @brief [low, high].
-inline Json interval(const Interval& i) { return Json::array({i.low, i.high}); }
+inline Json interval(const Interval& i) {
+  return Json::array({finite_or_null(i.low), finite_or_null(i.high)});
+}
 
 }  // namespace attica::app

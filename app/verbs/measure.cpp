@@ -15,7 +15,9 @@
 #include "attica/app/verbs/verbs.hpp"
 #include "attica/core/matrix_file.hpp"
 #include "attica/core/named_arrays.hpp"
+#include "attica/core/plain_text.hpp"
 #include "attica/core/read_bytes.hpp"
+#include "attica/core/read_number.hpp"
 #include "attica/sim/networks/bounce.hpp"
 #include "attica/sim/networks/matrix_measures.hpp"
 #include "attica/sim/networks/topic_pairs.hpp"
@@ -107,21 +109,34 @@ std::vector<NamedMatrix> matrices_of(const std::string& file, bool quiet) {
   return matrices;
 }
 
-/// Topics of tokens: the last field of every line; empty or "-" for a token without one.
+/// A topic as it is compared: numbers by their value (1 and 1.0), quotes taken off; empty for a
+/// dash or a word for a missing value.
+std::string topic_of(std::string_view field) {
+  if (field.size() >= 2 && field.front() == '"' && field.back() == '"')
+    field = field.substr(1, field.size() - 2);
+  constexpr std::string_view kEnDash = "\xE2\x80\x93";
+  constexpr std::string_view kEmDash = "\xE2\x80\x94";
+  if (field == "-" || field == kEnDash || field == kEmDash || is_missing(field)) return {};
+  const std::optional<double> number = read_number(field);
+  return number ? fmt::format("{}", *number) : std::string(field);
+}
+
+/// Topics of tokens: the last field of every line; empty for a token without one.
 std::vector<std::string> read_topics(const std::string& file) {
   const std::optional<std::string> bytes = read_bytes(file);
   if (!bytes) throw invalid_parameter("--topics", file, "a readable file");
   std::vector<std::string> topics;
-  std::string_view rest = *bytes;
+  const std::string text = plain_text(*bytes, file);
+  std::string_view rest = text;
   while (!rest.empty()) {
-    const std::size_t end = rest.find('\n');
+    const std::size_t end = std::min(rest.find_first_of("\r\n"), rest.size());
     std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
-    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
-    const std::size_t field = line.find_last_of(",\t");
+    rest.remove_prefix(std::min(end + (rest.substr(end).starts_with("\r\n") ? 2 : 1), rest.size()));
+    while (!line.empty() && line.back() == ' ') line.remove_suffix(1);
+    const std::size_t field = line.find_last_of(",;\t");
     if (field != line.npos) line.remove_prefix(field + 1);
     while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
-    topics.emplace_back(line == "-" ? std::string_view() : line);
+    topics.push_back(topic_of(line));
   }
   return topics;
 }

@@ -384,8 +384,9 @@ int plan_constant(const Options& options, const Registry& registry) {
   if (options.json) {
     Json object = subject.about;
     object["power"] = options.power;
-    object["constant"] = {
-        {"name", options.constant}, {"value", c.value}, {"interval95", interval(c.interval95)}};
+    object["constant"] = {{"name", options.constant},
+                          {"value", finite_or_null(c.value)},
+                          {"interval95", interval(c.interval95)}};
     object["width"] = *options.planned_width;
     object["pilot_replicates"] = n0;
     object["replicates"] = n ? Json(*n) : Json("none");

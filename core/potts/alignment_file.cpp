@@ -39,6 +39,13 @@ bool has_gap(std::string_view alphabet) {
   return !is_lower_letter(first) && !is_upper_letter(first) && !is_digit_character(first);
 }
 
+/// Whether an alphabet is that of DNA or RNA: T of the one is U of the other.
+bool is_of_nucleotides(std::string_view alphabet) {
+  const std::string_view letters = alphabet.substr(has_gap(alphabet) ? 1 : 0);
+  return letters.find_first_not_of("ACGTUNacgtun") == std::string_view::npos &&
+         letters.find_first_of("TUtu") != std::string_view::npos;
+}
+
 /// The colour of every character.
 using LetterTable = std::array<std::int16_t, 256>;
 
@@ -65,6 +72,14 @@ LetterTable letter_table(std::string_view alphabet) {
   for (unsigned char c = 'A'; c <= 'z'; ++c) {
     const auto other = static_cast<unsigned char>(other_case(static_cast<char>(c)));
     if (table[c] == kUnknown && seen[other]) table[c] = table[other];
+  }
+  if (is_of_nucleotides(alphabet)) {
+    for (const auto& [one, other] : {std::pair('T', 'U'), std::pair('t', 'u')}) {
+      auto& of_one = table[static_cast<unsigned char>(one)];
+      auto& of_other = table[static_cast<unsigned char>(other)];
+      if (of_one == kUnknown) of_one = of_other;
+      if (of_other == kUnknown) of_other = of_one;
+    }
   }
   return table;
 }
@@ -272,6 +287,23 @@ class Reader {
     if (lower.starts_with("hmmer3/")) {
       throw other_format(line.number, "HMMER profile", "give the alignment that it was made of");
     }
+    if (lower.starts_with("hhsearch 1.") || lower.starts_with("hhm ")) {
+      throw other_format(line.number,
+                         "profile of HH-suite (.hhm)",
+                         "give the alignment that it was made of: hhblits -oa3m alignment.a3m");
+    }
+    if (lower.starts_with("##maf") || lower.starts_with("#formatversion mauve")) {
+      throw other_format(line.number,
+                         "genome-alignment (MAF, XMFA)",
+                         "give one block of it as FASTA (Biopython: AlignIO)");
+    }
+    if (lower.starts_with("locus  ") || lower.starts_with("id   ") ||
+        lower.starts_with("header  ") || lower.starts_with("atom  ")) {
+      throw other_format(
+          line.number,
+          "GenBank, EMBL or PDB",
+          "give aligned sequences, as mafft sequences.fa > alignment.fa writes them");
+    }
   }
 
   void check_letters(const Line& line, std::string_view letters) const {
@@ -282,9 +314,37 @@ class Reader {
                                 : c == ' '           ? "a space"
                                                      : fmt::format("byte {}", c);
       const auto column = static_cast<std::size_t>(letters.data() - line.text.data()) + k + 1;
-      throw refused(line.number,
-                    fmt::format("{} at column {}, expected a letter or a gap", shown, column));
+      throw refused(
+          line.number,
+          fmt::format(
+              "{} at column {}, expected a letter or a gap{}", shown, column, layout_hint(line)));
     }
+  }
+
+  /// What a line may be that has other characters than letters and gaps.
+  std::string layout_hint(const Line& line) const {
+    const std::string file = path_.filename().string();
+    const std::vector<std::string_view> fields = fields_of(line.text);
+    const auto is_sequence = [&](std::string_view text) {
+      return std::ranges::all_of(
+          text, [&](char c) { return table_[static_cast<unsigned char>(c)] != kForbidden; });
+    };
+    if (line.text.front() == ';')
+      return fmt::format("; a comment? sed '/^;/d' {} > alignment.fa", file);
+    if (result_.format == "plain" && fields.size() == 2 && is_sequence(fields[1])) {
+      return fmt::format(
+          "; a name and a sequence a line? As Stockholm: (echo '# STOCKHOLM 1.0'; cat {}; echo //) "
+          "> alignment.sto",
+          file);
+    }
+    if (result_.format == "FASTA" && std::ranges::all_of(line.text, [&](char c) {
+          return c == ' ' || is_digit_character(c) ||
+                 table_[static_cast<unsigned char>(c)] != kForbidden;
+        })) {
+      return fmt::format("; sed '/^>/!s/[0-9 ]//g' {} > alignment.fa takes spaces and counts out",
+                         file);
+    }
+    return {};
   }
 
   void read_plain(std::size_t first) {
@@ -530,8 +590,25 @@ class Reader {
                     std::string(unknown.begin(), unknown.end())));
   }
 
+  /// Of T that was read as U, and U as T.
+  void warn_of_twins() {
+    if (!is_of_nucleotides(alphabet_)) return;
+    for (const auto& [letter, other] : {std::pair('T', 'U'), std::pair('U', 'T')}) {
+      if (has_letter(alphabet_, letter) || has_letter(alphabet_, other_case(letter))) continue;
+      std::ptrdiff_t count = 0;
+      for (const Record& record : records_) {
+        count += std::ranges::count(record.letters, letter) +
+                 std::ranges::count(record.letters, other_case(letter));
+      }
+      if (count > 0)
+        result_.warnings.push_back(
+            fmt::format("{} letters {} were read as {}", count, letter, other));
+    }
+  }
+
   /// Of what is read in a sense that its author may not have meant.
   void warn_of_other_meanings() {
+    warn_of_twins();
     constexpr std::string_view kNucleotides = "ACGTUNacgtun-.~";
     constexpr std::size_t kFewLetters = 100;
     bool nucleotides = alphabet_ == kAminoAcids;

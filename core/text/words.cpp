@@ -21,6 +21,10 @@ constexpr CodePoint kAsciiEnd = 0x80;
 constexpr CodePoint kReplacement = 0xFFFD;
 constexpr CodePoint kSoftHyphen = 0xAD;
 constexpr CodePoint kDottedI = 0x130;
+constexpr CodePoint kMiddleDot = 0xB7;
+constexpr CodePoint kMiddleDotL = 0x13F;
+constexpr CodePoint kSmallMiddleDotL = 0x140;
+constexpr CodePoint kGershayim = 0x5F4;
 constexpr CodePoint kSharpS = 0xDF;
 constexpr CodePoint kCapitalSharpS = 0x1E9E;
 constexpr CodePoint kFinalSigma = 0x3C2;
@@ -99,11 +103,22 @@ Sort sort_of(CodePoint c) {
   }
 }
 
-/// Format characters, which are not seen; U+200B separates words of scripts without spaces.
+/// What is no letter of its own and is not seen, or only changes the look of its neighbours: format
+/// characters, selectors of glyphs and fillers (`Default_Ignorable_Code_Point`), and the letters
+/// that lengthen a word of Arabic (tatweel) or of N'Ko (lajanyalan). U+200B separates words of
+/// scripts without spaces.
 bool is_format(CodePoint c) {
   constexpr CodePoint kZeroWidthSpace = 0x200B;
-  return c >= kAsciiEnd && c != kZeroWidthSpace && utf8proc_category(c) == UTF8PROC_CATEGORY_CF;
+  constexpr CodePoint kTatweel = 0x640;
+  constexpr CodePoint kLajanyalan = 0x7FA;
+  if (c < kAsciiEnd || c == kZeroWidthSpace) return false;
+  return c == kTatweel || c == kLajanyalan || utf8proc_get_property(c)->ignorable != 0 ||
+         utf8proc_category(c) == UTF8PROC_CATEGORY_CF;
 }
+
+/// Armenian marks of stress, exclamation and question, which stand inside the word that they are
+/// of.
+bool is_armenian_tone(CodePoint c) { return c == 0x55B || c == 0x55C || c == 0x55E; }
 
 /// What people type for an apostrophe: quotation marks, accents, and letters that look like it.
 bool is_apostrophe(CodePoint c) {
@@ -111,6 +126,14 @@ bool is_apostrophe(CodePoint c) {
       0x27, 0x60, 0xB4, 0x2BC, 0x55A, 0x5F3, 0x2018, 0x2019, 0x201B, 0xFF07};
   return std::find(kAll.begin(), kAll.end(), c) != kAll.end();
 }
+
+/// A dot between two letters of one word, as Catalan, Gascon and French have it (col·lecció).
+bool is_middle_dot(CodePoint c) {
+  constexpr CodePoint kHyphenationPoint = 0x2027;
+  return c == kMiddleDot || c == kHyphenationPoint;
+}
+
+bool is_hebrew(CodePoint c) { return c >= 0x5D0 && c <= 0x5EA; }
 
 /// Letters that are another letter in another form.
 bool is_form(const utf8proc_property_t& property) {
@@ -137,6 +160,10 @@ void fold(CodePoint c, Spelling spelling, std::string& out) {
   if (c == kDottedI) {
     out.push_back('i');
     return;
+  }
+  if (c == kMiddleDotL || c == kSmallMiddleDotL) {  // one character for l and its dot
+    out.push_back('l');
+    return put(out, kMiddleDot);
   }
   if (spelling == Spelling::letters) {
     if (c == kSharpS || c == kCapitalSharpS) return put(out, kSharpS);
@@ -257,21 +284,24 @@ class WordBuilder {
       : shortest_(std::max<std::size_t>(shortest, 1)), spelling_(spelling), words_(words) {}
 
   void add(CodePoint c) {
-    if (is_apostrophe(c)) {
-      const bool inside = spelling_ == Spelling::words && letters_ > 0 && !apostrophe_;
+    if (is_armenian_tone(c) && letters_ > 0) return;
+    if (const CodePoint joint = joint_of(c); joint != 0) {
+      const bool inside = spelling_ == Spelling::words && letters_ > 0 && joint_ == 0;
       if (!inside) close();
-      apostrophe_ = inside;
+      joint_ = inside ? joint : 0;
       return;
     }
     const Sort sort = sort_of(c);
-    if (sort == Sort::other || (sort == Sort::mark && (letters_ == 0 || apostrophe_))) {
+    if (sort == Sort::other || (sort == Sort::mark && (letters_ == 0 || joint_ != 0))) {
       close();
       return;
     }
-    if (apostrophe_) word_.push_back('\'');
-    apostrophe_ = false;
+    if (joint_ == kGershayim && !is_hebrew(c)) close();
+    if (joint_ != 0) put(word_, joint_);
+    joint_ = 0;
     put(word_, c);
     letters_ += sort == Sort::letter ? 1 : 0;
+    if (sort == Sort::letter) last_ = c;
   }
 
   void close() {
@@ -281,26 +311,49 @@ class WordBuilder {
     if (letters_ >= shortest_) words_.push_back(std::move(word_));
     word_.clear();
     letters_ = 0;
-    apostrophe_ = false;
+    joint_ = 0;
   }
 
  private:
+  /// What joins two letters to one word, in the form that words have it; 0 if it does not.
+  CodePoint joint_of(CodePoint c) const {
+    if (is_apostrophe(c)) return '\'';
+    if (is_middle_dot(c)) return kMiddleDot;
+    // Hebrew writes abbreviations with a mark, or with a quotation mark, before the last letter.
+    if ((c == kGershayim || c == '"' || c == 0x201D) && letters_ > 0 && is_hebrew(last_))
+      return kGershayim;
+    return 0;
+  }
+
   std::size_t shortest_;
   Spelling spelling_;
   std::vector<std::string>& words_;
   std::string word_;
   std::size_t letters_ = 0;
-  bool apostrophe_ = false;  ///< one stands after the word so far
+  CodePoint joint_ =
+      0;  ///< what stands after the word so far, and belongs to it if a letter follows
+  CodePoint last_ = 0;  ///< its last letter
 };
 
-/// Chinese and Japanese letters are wide and not of Hangul; the others lie in four blocks.
+/// Chinese and Japanese letters are wide and not of Hangul or Latin; the others lie in blocks.
 bool is_spaceless(CodePoint c) {
-  constexpr std::array<std::pair<CodePoint, CodePoint>, 3> kBlocks = {
-      {{0xE00, 0xEFF}, {0x1000, 0x109F}, {0x1780, 0x17FF}}};
+  constexpr auto kBlocks = std::to_array<std::pair<CodePoint, CodePoint>>({
+      {0xE00, 0xEFF},    // Thai, Lao
+      {0x1000, 0x109F},  // Burmese
+      {0x1780, 0x17FF},  // Khmer
+      {0x1980, 0x19DF},  // New Tai Lue
+      {0x1A20, 0x1AAF},  // Tai Tham
+      {0x1B00, 0x1B7F},  // Balinese
+      {0xA980, 0xA9FF},  // Javanese, Burmese
+      {0xAA60, 0xAADF},  // Burmese, Tai Viet
+  });
+  constexpr CodePoint kFirstJamo = 0x3131;  // letters of Hangul outside of syllables
+  constexpr CodePoint kLastJamo = 0x318E;
   for (const auto& [first, last] : kBlocks) {
     if (c >= first && c <= last) return true;
   }
   if (c < kAsciiEnd || utf8proc_charwidth(c) != 2) return false;
+  if ((c >= kFirstJamo && c <= kLastJamo) || is_form(*utf8proc_get_property(c))) return false;
   switch (utf8proc_get_property(c)->boundclass) {
     case UTF8PROC_BOUNDCLASS_L:
     case UTF8PROC_BOUNDCLASS_V:

@@ -31,8 +31,9 @@ PlainText checked_text(std::string_view bytes, std::string_view parameter = "mod
 
 /// @brief What becomes of letters and of apostrophes.
 enum class Spelling {
-  /// Words that are compared as wholes: apostrophes between letters belong to them, and letters are
-  /// case-folded in full, so that STRASSE and Straße are one word.
+  /// Words that are compared as wholes: apostrophes and the like between letters belong to them,
+  /// and
+  /// letters are case-folded in full, so that STRASSE and Straße are one word.
   words,
   /// Words that are cut into letters: apostrophes separate; ß and final sigma are letters.
   letters,
@@ -40,14 +41,16 @@ enum class Spelling {
 
 /// @brief The text with its letters in lower case (Unicode's case folding), in form C. Ligatures,
 /// full-width and presentation forms become the letters that they show; U+0130 becomes i. Format
-/// characters (U+00AD, U+200C, U+200D, U+2060, U+FEFF and the like) are dropped, but for U+200B.
+/// characters (U+00AD, U+200C, U+200D, U+2060, U+FEFF and the like) are dropped, but for U+200B,
+/// and so are variation selectors, fillers and the letters that lengthen a word (tatweel).
 /// @param text valid UTF-8; other bytes become U+FFFD
 std::string lower_case(std::string_view text, Spelling spelling);
 
 /// @brief Lower-case words of at least `shortest` letters. A word is a run of letters and of marks
-/// that follow them; apostrophes (U+0027, U+2019 and the like, all written as U+0027) as
-/// `spelling` says. All else separates: spaces, digits, punctuation and symbols of all scripts. A
-/// word does not go on from line to line.
+/// that follow them. Between two letters apostrophes (U+0027, U+2019 and the like, all written as
+/// U+0027), middle dots (U+00B7) and, in Hebrew, gershayim (U+05F4, also from U+0022) belong to the
+/// word or separate, as `spelling` says. Armenian marks of tone are dropped. All else separates:
+/// spaces, digits, punctuation and symbols of all scripts. A word does not go on from line to line.
 std::vector<std::string> words_of(std::string_view text,
                                   std::size_t shortest,
                                   Spelling spelling = Spelling::words);

@@ -15,8 +15,8 @@ from typing import Any, Callable, Iterator, Mapping, Optional, Sequence
 
 import numpy as np
 
-from . import values
-from .errors import Error, checked_keywords
+from . import _attica, values
+from .errors import Error, checked_keywords, warn
 from .judgement import Judgement
 from .judging import _Brought, _check, _Simulation, _TheoryCurve
 from .tables import Rows, frame_columns, is_frame
@@ -274,31 +274,39 @@ def _kind_of_name(name: str) -> str:
 
 def _table(given: Any, x: str) -> Rows:
     if isinstance(given, (str, os.PathLike)):
-        import csv
-
         path = values.path(given, "the table")
         try:
-            with open(path, newline="", encoding="utf-8-sig") as file:
-                given = list(csv.DictReader(file))
+            with open(path, "rb") as file:
+                read = _attica.read_table(file.read(), path.encode("utf-8", "replace").decode())
         except OSError as error:
             raise Error(f"'{path}': {error.strerror}", 5) from None
-        if not given:
+        for remark in read["remarks"]:
+            warn(remark)
+        columns, places = read["columns"], [f"'{path}': line {line}," for line in read["lines"]]
+        if not places:
             raise Error(f"'{path}': no rows; expected columns {x}, module, step and value")
-    elif not is_frame(given):
+    elif is_frame(given):
+        columns = frame_columns(given, "coordinates")
+        places = [f"coordinates: row {k} of" for k in range(max(map(len, columns.values()), default=0))]
+    else:
         raise Error(f"coordcheck() was given {values.shown(given)}; expected make_model(width, seed), a path or a table")
-    columns = frame_columns(given, "coordinates")
     for name in (x, "value"):
         if name not in columns:
             raise Error(f"coordinates: no column '{name}'; there are {', '.join(columns)}")
     rows, counts = Rows(), {}
     run = next((name for name in ("replicate", "seed", "run") if name in columns), None)
-    for k in range(len(columns[x])):
-        what = f"coordinates: row {k} of column"
+    for k, place in enumerate(places):
+        what = f"{place} column"
         width, value = values.number(columns[x][k], f"{what} '{x}'"), values.number(columns["value"][k], f"{what} 'value'")
         if not width > 0 or not math.isfinite(width):
             raise Error(f"{what} '{x}' gave {width}; expected a finite number > 0")
         step = values.number(columns["step"][k], f"{what} 'step'") if "step" in columns else 0.0
-        module = str(columns["module"][k]) if "module" in columns else "value"
+        if not math.isfinite(step):
+            raise Error(f"{what} 'step' gave {step}; expected a finite number")
+        module = columns["module"][k] if "module" in columns else "value"
+        if values.is_missing(module):
+            raise Error(f"{what} 'module' is empty; expected a name")
+        module = str(module)
         replicate: Any = columns[run][k] if run else counts.setdefault((width, module, step), 0)
         counts[width, module, step] = counts.get((width, module, step), 0) + 1
         rows.append({"width": width, "module": module, "step": step, "replicate": replicate, "value": value})

@@ -368,6 +368,18 @@ def compare(first: "Run | str | os.PathLike[str]", second: "Run | str | os.PathL
     return Record("compare", content, "", code)
 
 
+def _numbered(topics: Sequence[Any]) -> Iterator[str]:
+    """Topics as the lines of a file: a number for each that differs, whatever text it is; '-' for none."""
+    known: "dict[Any, int]" = {}
+    for topic in topics:
+        if not values.is_missing(topic) and values.has(topic, "item"):
+            topic = topic.item()  # of an array or a tensor
+        if values.is_missing(topic) or (isinstance(topic, str) and topic.strip() == "-"):
+            yield "-"
+        else:
+            yield str(known.setdefault(topic if getattr(topic, "__hash__", None) else str(topic), len(known)))
+
+
 @checked_keywords
 def measure(*matrices: Any, tokens: str = "columns", topics: Optional[Sequence[Any]] = None, series: bool = False,
             against: str = "", **keywords: Any) -> Rows:
@@ -413,7 +425,7 @@ def measure(*matrices: Any, tokens: str = "columns", topics: Optional[Sequence[A
             options = ["--tokens", tokens] + (["--series"] if series else [])
             if topics is not None:
                 listed = Path(folder) / "topics"
-                listed.write_text("".join(f"{'-' if topic is None else topic}\n" for topic in topics), encoding="utf-8")
+                listed.write_text("".join(f"{word}\n" for word in _numbered(topics)), encoding="utf-8")
                 options += ["--topics", str(listed)]
             content, _ = _json(["measure", *paths, *options, *layers])
         except Error as error:

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "attica/core/gauss/ensembles.hpp"
+#include "attica/core/input_files.hpp"
 #include "attica/sim/gauss/ridge.hpp"
 #include "attica/studies/registry.hpp"
 #include "attica/studies/used_with.hpp"
@@ -201,8 +202,8 @@ GaussianModel GaussianModel::from(Configuration& c) {
   };
   if (data) {
     return build_from_file(c, [&](const std::filesystem::path& path) {
-      Observations observed = centred_observations(read_numeric_csv(path, CsvHeader::required),
-                                                   c.flag("model.standardise"));
+      Observations observed = centred_observations(
+          input_numbers(c.inputs, path, CsvHeader::required), c.flag("model.standardise"));
       set_sites(c, observed.rows.cols());
       GaussianModel model =
           finished(GaussianMlm(observed.covariance(), Definiteness::semi_positive));
@@ -218,7 +219,7 @@ GaussianModel GaussianModel::from(Configuration& c) {
   }
   if (covariance == "explicit") {
     return build_from_file(c, [&](const std::filesystem::path& path) {
-      const MatrixXd sigma = read_numeric_csv(path, CsvHeader::optional).values;
+      const MatrixXd sigma = input_numbers(c.inputs, path, CsvHeader::optional).values;
       if (sigma.rows() != sigma.cols()) {
         throw invalid_parameter(
             "model.file",

@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "attica/core/gauss/mlm.hpp"
+#include "attica/core/input_files.hpp"
 #include "attica/sim/gauss/ridge.hpp"
 #include "attica/studies/masked/model.hpp"
 #include "attica/theory/ridge_kappa.hpp"
@@ -75,7 +76,7 @@ void SpectrumPopulation::read_rows(Configuration& c) {
   }
   const std::filesystem::path path = c.input_file("model.file");
   try {
-    observed_ = centred_observations(read_numeric_csv(path, CsvHeader::required),
+    observed_ = centred_observations(input_numbers(c.inputs, path, CsvHeader::required),
                                      c.flag("model.standardise"));
     const GaussianMlm problem(observed_.covariance(), Definiteness::semi_positive);
     covariance_ = problem.covariance();

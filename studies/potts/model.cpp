@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "attica/core/numeric_csv.hpp"
+#include "attica/core/input_files.hpp"
 #include "attica/core/potts/conditional_entropy.hpp"
 #include "attica/core/potts/ensembles.hpp"
 #include "attica/theory/potts/block_ridge.hpp"
@@ -45,7 +45,7 @@ MatrixXd square_file(const Configuration& c, const char* key) {
   const auto path = c.input_file(key);
   MatrixXd m;
   try {
-    m = read_numeric_csv(path, CsvHeader::optional).values;
+    m = input_numbers(c.inputs, path, CsvHeader::optional).values;
   } catch (const Error& error) {
     throw Error(error.kind(), fmt::format("parameter '{}': {}", key, error.what()), key);
   }

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "attica/core/matrix_file.hpp"
+#include "attica/core/input_files.hpp"
 
 namespace attica {
 
@@ -27,7 +27,7 @@ std::vector<MatrixXd> rules_of_file(const Configuration& c, const FilteredTree& 
   }
   MatrixXd rows;
   try {
-    rows = read_matrix_file(c.input_file("model.file"), CsvHeader::optional).table.values;
+    rows = input_numbers(c.inputs, c.input_file("model.file"), CsvHeader::optional).values;
   } catch (const Error& error) {
     throw Error(
         error.kind(), fmt::format("parameter 'model.file': {}", error.what()), "model.file");

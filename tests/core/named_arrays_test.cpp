@@ -96,6 +96,34 @@ TEST_CASE("named arrays: .npz, stored or deflated, with parts by index", "[core]
                     Contains("two arrays of the name 'v'"));
 }
 
+TEST_CASE("named arrays: names that are not ASCII, in the locale \"C\"", "[core][arrays]") {
+  using namespace named_arrays_test;
+  // As zipfile writes it: the name in UTF-8, stored, with the flag that says so.
+  const std::string name = "poids_\u00e9.npy";
+  const std::string content = npy("1, 1", {3});
+  const auto number = [](std::uint32_t value, int bytes) {
+    std::string out;
+    for (int k = 0; k < bytes; ++k) out += static_cast<char>(value >> (8 * k));
+    return out;
+  };
+  const auto size = static_cast<std::uint32_t>(content.size());
+  std::uint32_t sum = 0xFFFFFFFF;  // CRC-32
+  for (const char c : content) {
+    sum ^= static_cast<unsigned char>(c);
+    for (int bit = 0; bit < 8; ++bit) sum = (sum >> 1) ^ ((sum & 1) != 0 ? 0xEDB88320 : 0);
+  }
+  const std::string facts = number(20, 2) + number(0x800, 2) + number(0, 2) + number(0, 4) +
+                            number(~sum, 4) + number(size, 4) + number(size, 4) +
+                            number(static_cast<std::uint32_t>(name.size()), 2) + number(0, 2);
+  const std::string local = "PK\x03\x04" + facts + name + content;
+  const std::string central = "PK\x01\x02" + number(20, 2) + facts + std::string(14, '\0') + name;
+  const std::string end = "PK\x05\x06" + number(0, 4) + number(1, 2) + number(1, 2) +
+                          number(static_cast<std::uint32_t>(central.size()), 4) +
+                          number(static_cast<std::uint32_t>(local.size()), 4) + number(0, 2);
+  const NamedArrays arrays(local + central + end, "f.npz");
+  REQUIRE(arrays.names() == std::vector<std::string>{"poids_\u00e9"});
+}
+
 TEST_CASE("named arrays: Fortran order of three dimensions", "[core][arrays]") {
   using namespace named_arrays_test;
   // a[i,j,k] = 100 i + 10 j + k of shape 2 x 3 x 2, the first index fastest.

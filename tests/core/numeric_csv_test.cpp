@@ -109,6 +109,40 @@ TEST_CASE("read_numeric_csv: mistakes are named with line and column", "[core][c
   CHECK(read("a,b\n1,2\n\n3,4\n").values.rows() == 2);  // named columns: one table
 }
 
+TEST_CASE("parse_matrix: a first row that is mistyped is no header", "[core][csv]") {
+  for (const char* first : {"\u22121",
+                            "\u20131",
+                            "NA",
+                            "<NA>",
+                            "None",
+                            "missing",
+                            "--",
+                            "-",
+                            "?",
+                            "$5",
+                            "\u20ac5",
+                            "<1",
+                            ">1",
+                            "~1",
+                            "\u00b11",
+                            "'1"}) {
+    INFO(first);
+    const std::string text = std::string(first) + ",2\n3,4\n";
+    CHECK_THROWS_WITH(
+        parse_matrix(text, "file", CsvHeader::optional),
+        Catch::Contains("file:1:1: error: '") && Catch::Contains("is neither a number nor"));
+    CHECK_THROWS_WITH(parse_matrix("6," + text, "file", CsvHeader::optional),
+                      Catch::Contains("file:1:3"));
+    // Where names are required, they may be any.
+    CHECK(parse_matrix(text, "file", CsvHeader::required).table.values.rows() == 1);
+  }
+  for (const char* name : {"alpha", "-x", "<x>", "\u03b1", "$x$", "x1", "%"}) {
+    INFO(name);
+    const std::string text = std::string(name) + ",y\n3,4\n";
+    CHECK(parse_matrix(text, "file", CsvHeader::optional).table.columns.front() == name);
+  }
+}
+
 TEST_CASE("read_numeric_csv: columns without a name of their own are refused", "[core][csv]") {
   // What a spreadsheet or data frame writes as its row numbers has no name and is no variable.
   CHECK_THAT(error(",a,b\n0,1,2\n"), Catch::Contains("a column without a name"));

@@ -221,6 +221,19 @@ TEST_CASE("every reader: what is no text is refused by its name, compressed or n
         {"\x89HDF\r\n\x1a\n", "HDF5"},
         {"\x80\x04\x95", "pickle"},
         {"GGUF\x03\0\0\0"s, "GGUF"},
+        {"%%MatrixMarket matrix coordinate real general\n3 3 1\n1 1 5.0\n", "Matrix Market"},
+        {"MATLAB 7.3 MAT-file, Platform", "MATLAB"},
+        {"Julia data file (HDF5), version 0.1.1", "JLD2"},
+        {"SIMPLE  =                    T", "FITS"},
+        {"root\0\0\xF6\x08"s, "ROOT"},
+        {"<stata_dta><header>", "Stata"},
+        {"$FL2@(#) SPSS DATA FILE", "SPSS"},
+        {"Obj\x01\x04\x16"s, "Avro"},
+        {"\xFF\xFF\xFF\xFF\x10\0\0\0"s, "Arrow stream"},
+        {"CPYA 4.2673 552#\n", "Origin"},
+        {"\x04\x22\x4D\x18\x64"s, "lz4"},
+        {"x\x9C\x4B\x4C"s, "zlib"},
+        {"<table border=\"1\">", "HTML"},
         {std::string(257, '\0') + "ustar" + std::string(250, '\0'), "tar"},
     };
     for (const auto& [bytes, name] : formats) {
@@ -304,6 +317,15 @@ TEST_CASE("tables: numbers that may mean something else are remarked upon, or re
   for (const char* whole : {"1,0\n2,10\n", "1,0.5\n2,05\n", "a,b\n1,05\n", "1,05,2\n2,1,1\n"}) {
     INFO(whole);
     CHECK_NOTHROW(remarks(whole));
+  }
+  // Rows that are comments, whoever made them so.
+  CHECK(remarks("run,x,value\na,1,2\n#b,2,3\n#3,3,4\nc,4,5\n") ==
+        "file:3: 2 lines that begin with '#' have as many fields as a row: skipped as comments|");
+  CHECK_THAT(remarks("1 2\n# 3 4\n5 6\n"), Contains("file:2: a line that begins with '#' has"));
+  for (const char* comment :
+       {"# x,value", "# a remark, and another", "#: RE,P P --> Z", "# 12", "#,"}) {
+    INFO(comment);
+    CHECK(remarks(std::string("x,value\n1,2\n") + comment + "\n3,4\n").empty());
   }
   // Names of columns that are numbers, above rows that are written otherwise.
   CHECK_THAT(remarks("10,20,30\n85.0,63.0,51.0\n"), Contains("was read as a row of numbers"));

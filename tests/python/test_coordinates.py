@@ -1,6 +1,7 @@
 """Coordinate checks: verdicts on planted powers of width, on networks in NumPy and on modules with hooks."""
 
 import csv
+import gzip
 import subprocess
 import sys
 
@@ -190,6 +191,37 @@ def test_tables_and_the_command(tmp_path):
     assert '"verdict": "DISAGREE"' in command(str(path), "--x", "n", "--json").stdout
     assert command(str(path)).returncode == 2 and "no column 'width'" in command(str(path)).stderr
     assert command(str(tmp_path / "none.csv")).returncode == 5
+
+
+def test_files_are_read_as_all_tables_are(tmp_path):
+    """By the reader of judge: every dress of a table gives the same numbers, and what is unclear is refused with its place."""
+    path = tmp_path / "coords.csv"
+    plain = "width,module,step,value\n" + "".join(f"{w},a,0,{w**-0.5}\n" for w in (64, 128, 256, 512, 1024))
+
+    def exponent(content):
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return attica.coordcheck(str(path), predicted={"a": -0.5}).rows[0]["exponent"]
+
+    same = [
+        plain.replace(",", ";"), plain.replace(",", "\t"), plain.replace(",", ", "), plain.replace("\n", "\r\n"), "# of a run\n" + plain,
+        plain + "\n# end\n", plain.encode("utf-16"), b"\xef\xbb\xbf" + plain.encode(), gzip.compress(plain.encode()),
+        "[" + ",".join(f'{{"width": {w}, "module": "a", "step": 0, "value": {w**-0.5}}}' for w in (64, 128, 256, 512, 1024)) + "]",
+    ]
+    for content in same:
+        assert exponent(content) == pytest.approx(-0.5), content
+    for content, sentence in [
+        (plain.replace("value\n", "value,value\n", 1), "coords.csv:1:25: error: column 'value' twice"),
+        (plain + "2048,a,0,1,9\n", "coords.csv:7:.*5 fields, expected 4"),
+        (plain + "2048,a\n", "coords.csv:7:.*2 fields, expected 4"),
+        (plain + "2048,a,,1\n", "line 7, column 'step' gave nan; expected a finite number"),
+        (plain + "2048,,0,1\n", "line 7, column 'module' is empty"),
+        (plain + "2048,a,0,one\n", "line 7, column 'value' gave 'one'"),
+        (plain.replace(",", ";").replace(".", ","), "line 2, column 'value' gave '0,125'"),
+        (plain.replace("a", "é").encode("latin1"), "no UTF-8 text"),
+        (b"PAR1\0", "a Parquet file"),
+    ]:
+        with pytest.raises(attica.Error, match=sentence):
+            exponent(content)
 
 
 @pytest.mark.parametrize(

@@ -351,6 +351,11 @@ def test_measures(tmp_path):
     told = attica.measure(words, tokens="rows", topics=topics)[0]
     assert told["cosine_same_topic"] > told["cosine_other_topic"] + 0.3 and told["cosine_p"] == pytest.approx(0.001)
     assert attica.measure(table, tokens="rows", topics=topics)[0]["cosine_p"] > 0.01
+    # The same topics in other words: text with commas, numbers of an array, and what stands for none.
+    for none in (None, "-", float("nan"), np.nan, ""):
+        for names in (["a, x", "b, x", "c, x"], ["0", "1\n", "-1"], [0.0, 1.0, 2.5]):
+            assert attica.measure(words, tokens="rows", topics=[none if t is None else names[t] for t in topics])[0] == told
+    assert attica.measure(words, tokens="rows", topics=np.array([np.nan if t is None else t for t in topics]))[0] == told
 
 
 def test_attention_along_checkpoints(tmp_path):

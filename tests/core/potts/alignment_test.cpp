@@ -55,6 +55,31 @@ TEST_CASE("read_alignment: alphabets and unknown letters", "[core]") {
   CHECK_THROWS_WITH(read("AC\nAC\n", "A"), Contains("'alphabet'"));
 }
 
+TEST_CASE("read_alignment: T of DNA is U of RNA", "[core]") {
+  const Alignment rna = read(">a\nACGT\n>b\nACt-\n", "-ACGU");
+  CHECK(rna.unknown == 0);
+  CHECK(rna.sequences(0, 3) == 4);
+  CHECK(rna.sequences(1, 2) == 4);
+  REQUIRE(rna.warnings.size() == 1);
+  CHECK(rna.warnings[0] == "2 letters T were read as U");
+  CHECK(read("ACGU\nACGT\n", "-ACGT").sequences(0, 3) == 4);
+  CHECK(read("ACGT\nACGT\n", "-ACGT").warnings.empty());
+  CHECK(read("ACGU\nACGT\n", "-ACGTU").sequences(0, 3) == 5);  // both: letters of their own
+  CHECK(read("ACGU\nACGT\n").unknown == 1);                    // selenocysteine
+}
+
+TEST_CASE("read_alignment: what is near a format that is read says what to type", "[core]") {
+  const std::string named = "A_1/1-4 AC-Y\nB_2/1-4 DD--\n";
+  CHECK_THROWS_WITH(read(named), Contains(":1: '_' at column 2") && Contains("echo //"));
+  CHECK(read("# STOCKHOLM 1.0\n" + named + "//\n").sequences(0, 3) == 20);  // what that writes
+  CHECK_THROWS_WITH(read(">a\n1 AC -Y 4\n>b\nDD--\n"), Contains("sed '/^>/!s/[0-9 ]//g'"));
+  CHECK_THROWS_WITH(read(";note\n>a\nAC\n>b\nDD\n"), Contains("sed '/^;/d'"));
+  CHECK_THROWS_WITH(read("HHsearch 1.5\nNAME d1a\n"), Contains("(.hhm)") && Contains("-oa3m"));
+  CHECK_THROWS_WITH(read("##maf version=1\na score=1\n"), Contains("MAF"));
+  CHECK_THROWS_WITH(read("#FormatVersion Mauve1\n> 1:1-4\nACGT\n"), Contains("XMFA"));
+  CHECK_THROWS_WITH(read("LOCUS       SCU49845     5028 bp\n"), Contains("GenBank"));
+}
+
 TEST_CASE("read_alignment: malformed files name the line", "[core]") {
   CHECK_THROWS_WITH(read("ACDE\nACD\n"), Contains(":2: a sequence of 3 letters, expected 4"));
   CHECK_THROWS_WITH(read(">a\nAC\nDE\n>b\nACD\n"), Contains(":4: a sequence of 3 letters"));

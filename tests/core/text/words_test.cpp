@@ -113,6 +113,26 @@ TEST_CASE("words_of: apostrophes between letters belong to the word", "[core][te
   CHECK(words_of("I'm isn't ab abc", 3) == Words{"isn't", "abc"});
 }
 
+TEST_CASE("words_of: marks and forms that make no other word", "[core][text]") {
+  // Letters that lengthen a word, selectors of glyphs, fillers: seen or not, the word is the same.
+  CHECK(words("كتاب كـتاب كـــتاب") == Words(3, "كتاب"));
+  CHECK(words("葛城 葛\U000E0100城 葛\uFE00城") == Words(3, "葛城"));
+  CHECK(words("ᠮᠣᠩᠭᠣᠯ ᠮᠣᠩᠭᠣᠯ\u180B") == Words(2, "ᠮᠣᠩᠭᠣᠯ"));
+  CHECK(words("mar\u034Fket mar\u3164ket") == Words(2, "market"));
+  // Armenian questions and exclamations are marked over the vowel.
+  CHECK(words("ինչ ի՞նչ ի՜նչ, ինչ՞") == Words(4, "ինչ"));
+  // Catalan and Gascon.
+  CHECK(words("col·lecció COL·LECCIÓ coŀlecció COĿLECCIÓ col\u2027lecció") ==
+        Words(5, "col·lecció"));
+  CHECK(words("a· ·b c··d 5·e") == Words{"a", "b", "c", "d", "e"});
+  CHECK(words("λόγος\u0387 καὶ") == Words{"λόγος", "καὶ"});
+  // Hebrew abbreviations, with the mark that they have or the quotation mark that is typed for it.
+  CHECK(words("צה״ל צה\"ל צה”ל") == Words(3, "צה״ל"));
+  CHECK(words("\"שלום\" ואמר \"abc\"") == Words{"שלום", "ואמר", "abc"});
+  CHECK(words("say\"no\" ה\"abc") == Words{"say", "no", "ה", "abc"});
+  CHECK(words_of("צה״ל col·l", 1, Spelling::letters) == Words{"צה", "ל", "col", "l"});
+}
+
 TEST_CASE("plain_text: warns of what it cannot mend", "[core][text]") {
   const auto warnings = [](const std::string& text) { return checked_text(text).warnings; };
   CHECK(warnings("A well-\nknown text, and others.\nPlain lines.\n").empty());
@@ -126,6 +146,8 @@ TEST_CASE("plain_text: warns of what it cannot mend", "[core][text]") {
   CHECK(spaceless_warning("我们今天去北京。").size() == 1);
   CHECK(spaceless_warning("今日はとても良い天気です。").size() == 1);
   CHECK(spaceless_warning("สวัสดีชาวโลก").size() == 1);
+  CHECK(spaceless_warning("ꦧꦱꦗꦮꦶꦏꦸ").size() == 1);
+  CHECK(spaceless_warning("ｆｕｌｌ　ｗｉｄｔｈ ㅋㅋㅋ").empty());
 }
 
 TEST_CASE("characters: code points in lower case, none is lost", "[core][text]") {
