@@ -20,7 +20,7 @@ TEST_CASE("LossQuadratic: squared distance to the colours has their variance as 
   population.sequences << 0, 1, 2, 0, 1, 1;
   population.weights << 0.5, 0.2, 0.3;
   const VectorXd mean = population.sequences.cast<double>().transpose() * population.weights;
-  const LossGradient gradient = [](const VectorXd& x, const WeightedSequences& data) -> VectorXd {
+  const LossGradient gradient = [&](const VectorXd& x, const WeightedSequences& data) -> VectorXd {
     return kSteep * (x - data.sequences.cast<double>().transpose() * data.weights);
   };
   const LossQuadratic quadratic(population, mean, gradient);
