@@ -153,7 +153,7 @@ constexpr std::array<RecordSchema, 7> kSchemas{{
     "agree": {"type": "integer", "minimum": 0}, "disagree": {"type": "integer", "minimum": 0},
     "inconclusive": {"type": "integer", "minimum": 0},
     "resolution": {"type": ["number", "null"],
-      "description": "smallest relative error of a series' theory that would have been found with probability 0.9, of the coarsest series"}
+      "description": "smallest relative error of the theory that would not have ended in AGREE, with probability 0.9, in the coarsest series; 0 where the theory as it stands does not"}
   }
 })json"},
     {"provenance", R"json({
