@@ -98,7 +98,7 @@ struct TrapezoidalRule {
       return std::exp(-0.5 * z * z) * (std::numbers::inv_sqrtpi / std::numbers::sqrt2);
     };
     for (const double z : x) density.push_back(density_at(z));
-    constexpr double kMoved = 0.17;
+    constexpr double kMoved = 0.225;  // no even wave has the same phase again
     step = kWidest;
     std::size_t n = coarsest;
     for (Moved& one : moved) {
@@ -820,8 +820,9 @@ std::optional<Evaluator::Average> Evaluator::trapezoid(const Code& c, Workspace&
     // Of a smooth function the error falls by ever larger factors; of one with a kink by two to
     // four.
     constexpr double kSlow = 0.05;
-    if (w.level == kFinest || (2 * n >= kManyNodes && change > kSlow * change_before))
-      return std::nullopt;
+    const bool slow = 2 * n >= kManyNodes && change > kSlow * change_before &&
+                      change > effort_.tolerance * absolute;
+    if (w.level == kFinest || slow) return std::nullopt;
     if (!seen_apart) change_before = change;
     coarse = sum;
     coarse_absolute = absolute_sum;

@@ -25,6 +25,7 @@ sys.exit([f"{y:.4f}" for y in found] != said)
 END
 run 0 run magnet.toml --name magnet --out runs --quiet
 says out "AGREE"
+run 3 run magnet.toml --name few --replicates 12 --out runs --quiet
 if /usr/bin/python3 -c 'import numpy' 2>/dev/null && [ -d "$(dirname "$program")/python/attica" ]; then
   python 0 page.py
   diff page.txt out >difference || fail "the page's Python prints otherwise: $(cat difference)"
