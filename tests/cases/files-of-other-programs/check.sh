@@ -16,10 +16,7 @@ run 2 measure matrix.mtx
 says err "a Matrix Market file"
 
 # Every array of a .npz, whatever letters its name has.
-python 0 - <<'END'
-import numpy as np
-np.savez("weights.npz", **{"poids_é": np.eye(2), "b": 2 * np.eye(3)})
-END
+python 0 -c 'import numpy as np; np.savez("weights.npz", **{"poids_é": np.eye(2), "b": 2 * np.eye(3)})'
 run 0 measure weights.npz --json
 says out "weights.npz:poids_é"
 says out "weights.npz:b"
