@@ -1323,11 +1323,15 @@ bool Evaluator::has_kink(const Code& c,
     return std::array{(middle - f(-step)) / (step * scale), (f(step) - middle) / (step * scale)};
   };
   const auto [left, right] = sides(near);
-  const double apart = std::abs(right - left);
-  const double rounding = noise * std::abs(middle) / (near * scale);
-  if (!(apart > kApart * std::max(std::abs(left), std::abs(right)) + rounding)) return false;
   const auto [far_left, far_right] = sides(far);
-  if (!(apart > kShrinks * std::abs(far_right - far_left))) return false;
+  const double apart = std::abs(right - left), most = std::max(std::abs(left), std::abs(right));
+  const double rounding = noise * std::abs(middle) / (near * scale);
+  const bool kink =
+      apart > kApart * most + rounding && apart > kShrinks * std::abs(far_right - far_left);
+  // At a jump slopes grow as the distance shrinks.
+  constexpr double kGrows = 10;
+  const bool jump = most > kGrows * std::max(std::abs(far_left), std::abs(far_right)) + rounding;
+  if (!kink && !jump) return false;
   if (c.inside) return true;
   fail(c,
        fmt::format("no derivative at {:.6g}: the slope is {:.6g} on the left and {:.6g} on the "

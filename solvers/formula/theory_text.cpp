@@ -1308,10 +1308,24 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
           }
           // Two paths by the same steps, as of states far below the tolerance.
           same = same && !map && state != paths[0].states.col(0);
+          const auto depends = [&](std::size_t number, double value) {
+            set();
+            c.set_states(half, VectorXd(state.array() * (1 + 1e-6) + 1e-9));
+            bool changes = true;
+            try {
+              changes = half.value(c.series[number]) != value;
+            } catch (const Error&) {
+            }
+            set();
+            return changes;
+          };
           for (std::size_t s = 0; s < n; ++s) {
             TextValue& v = point.values[s];
             if (!v.reason.empty()) continue;
-            if (!map && (v.numerical_error > 0 || same))
+            // Two paths may meet by chance: the error is none only of what does not depend on
+            // states.
+            const bool moved = !map && state != paths[0].states.col(0);
+            if (!map && (v.numerical_error > 0 || same || (moved && depends(s, v.value))))
               v.numerical_error =
                   std::max(v.numerical_error, kFloor * c.effort.flow_tolerance * std::abs(v.value));
             const double scale = std::max(scale_at_start, state.cwiseAbs().maxCoeff());
