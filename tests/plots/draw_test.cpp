@@ -543,6 +543,7 @@ TEST_CASE("draw: marks at recorded constants have the colours of their curves", 
   const std::string named = read(scratch.path() / (figure.name + ".gp"));
   CHECK(named.find("optimum") != std::string::npos);
   CHECK(named.find("best_alpha") == std::string::npos);
+  figure.panels[0].layers.pop_back();
   data.curves.back().mean.point = {{"lambda", 0.1}};
   data.curves.back().mean.y = {std::nan("")};
   CHECK_THROWS_WITH(draw(figure, data, options(scratch)),

@@ -56,7 +56,7 @@ struct AttentionScatter {
 };
 
 /// @brief Attention of a network against the cosine of its tokens, for recursions that ask for it
-/// again and again: known at Chebyshev nodes of ln(c/(1-c)) and interpolated, to 1e-7 relatively
+/// again and again: known at Chebyshev nodes of ln(c/(1-c)) and interpolated, to 1e-5 relatively
 /// (tests). It depends on neither skip connections nor values nor the MLP.
 class AttentionCurve {
  public:

@@ -8,6 +8,7 @@ using attica::testing::curves_of;
 using attica::testing::made;
 using attica::testing::refusal;
 using Catch::Contains;
+using Catch::Matchers::WithinRel;
 
 namespace studies_tree_filtered_flow_test {
 
@@ -21,11 +22,11 @@ TEST_CASE("tree-filtered-flow: descent on the population of every level",
   REQUIRE(losses.size() == 3);
   for (const Series& loss : losses) {
     // A small network guesses, and learns the frequencies of letters first.
-    CHECK(loss.y.front() == Catch::Approx(std::log(3)).epsilon(1e-4));
+    CHECK_THAT(loss.y.front(), WithinRel(std::log(3.0), 1e-4));
     CHECK(loss.y.back() < loss.y.front());
   }
   // All levels have the same frequencies at every site, which is all that is learnt so far.
-  CHECK(losses[0].y.back() == Catch::Approx(losses[2].y.back()).epsilon(1e-4));
+  CHECK_THAT(losses[0].y.back(), WithinRel(losses[2].y.back(), 1e-4));
 }
 
 TEST_CASE("tree-filtered-flow: bad input names the parameter", "[studies][trees]") {
