@@ -107,7 +107,9 @@ class FormulaSide : public Side {
       const Expression formula(f.key, f.text);
       for (const std::string& name : formula.names()) {
         const std::string key = "model." + name;
-        if (std::ranges::find(known, name) != known.end() || !c_.has(key)) continue;
+        if (std::ranges::find(known, name) != known.end() || !c_.declares(key) || !c_.has(key)) {
+          continue;
+        }
         const auto* const text = std::get_if<std::string>(&c_.at(key));
         throw Error(
             ErrorKind::input,

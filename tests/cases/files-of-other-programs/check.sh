@@ -95,6 +95,9 @@ says err "'t' is x here"
 sed -e 's/^t = 3.0/k = "3"/; s/"2\*t"/"k*t"/' x.toml > text.toml
 run 2 theory text.toml
 says err "parameter 'model.k' is the text \"3\": expected a number"
+sed 's/"k\*t"/"kk*t"/' text.toml > unknown.toml
+run 2 theory unknown.toml
+says err "no name 'kk'"
 
 # Replicates that never got there leave a mean, a constant and an interval without a limit: null, and not an error.
 {
