@@ -199,6 +199,17 @@ void TransformerFlow::add_direction(const std::string& block, const Point& outer
                          .along = networks::trained_values(network.parameters()).normalized()});
 }
 
+void TransformerFlow::add_all_directions(const Point& outer) {
+  constexpr double kFar = 0.3;
+  for (const networks::Block& block : start_.blocks()) {
+    if (block.frozen) continue;
+    add_direction(block.name, outer);
+    // In single precision, as the simulation has it.
+    place_ += kFar * directions_.back().along;
+  }
+  place_ = place_.cast<float>().cast<double>().eval();
+}
+
 std::vector<FlowNumber> TransformerFlow::numbers() const {
   std::vector<FlowNumber> all;
   for (const Measure& m : measures_) {

@@ -123,6 +123,10 @@ class TransformerFlow : public FlowTraining {
   /// @brief Adds a slope in a block: `slope`. @param outer joined with its name
   void add_direction(const std::string& block, const Point& outer);
 
+  /// @brief Adds a slope in every trained block, at a place near the start where none is 0 by
+  /// design.
+  void add_all_directions(const Point& outer);
+
   /// The loss of a network and its numbers.
   std::vector<double> values(networks::Transformer<float>& network) const;
   /// @brief A network at the start.
