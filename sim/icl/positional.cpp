@@ -37,10 +37,6 @@ struct TokenComponents {
   std::array<double, 3> first, second;
 };
 
-}  // namespace
-
-namespace {
-
 /// What a token's semantic attention gives to itself.
 double semantic(double q, double other) { return logistic(q * (q - other)); }
 
