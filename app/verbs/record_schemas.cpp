@@ -93,6 +93,7 @@ constexpr std::array<RecordSchema, 7> kSchemas{{
     "incomplete": {"type": "array", "items": {"allOf": [{"$ref": "#/$defs/place"},
       {"required": ["failed", "replicates"]}]}},
     "expected": {"type": "object", "additionalProperties": {"type": "integer"}},
+    "without_margin": {"type": "array", "items": {"type": "string"}},
     "unmatched": {"type": "array", "items": {"allOf": [{"$ref": "#/$defs/place"}, {"required": ["reason"]}]}},
     "partial": {"type": "boolean"},
     "serial_correlation": {"type": "object", "required": ["correlation", "p", "factor", "correlated"]},

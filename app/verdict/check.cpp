@@ -398,6 +398,7 @@ CheckRecord check(const CheckInput& input) {
           .unmatched = std::move(comparison.unmatched),
           .partial = input.partial,
           .theory_only = comparison.theory_only,
+          .without_rule = std::move(comparison.without_rule),
           .expected = input.expected,
           .withdrawn = missing,
           .nothing_compared = nothing,

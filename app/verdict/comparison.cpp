@@ -123,7 +123,13 @@ Comparison compare(std::span<const AgreementRule> rules,
   for (const ObservedCurve& curve : simulation.curves()) {
     if (options.left_out.contains(curve.mean.name)) continue;
     const auto rule = rule_of(curve.mean.name);
-    if (rule == rules.end()) continue;
+    if (rule == rules.end()) {
+      const std::string& name = curve.mean.name;
+      if (options.brought &&
+          std::ranges::find(result.without_rule, name) == result.without_rule.end())
+        result.without_rule.push_back(name);
+      continue;
+    }
     const Prediction* prediction = find_prediction(theory, curve.mean, options);
     std::vector<std::optional<std::size_t>> at(curve.mean.x.size());
     if (prediction != nullptr) at = find_x(curve.mean.x, prediction->series.x, options);

@@ -43,6 +43,8 @@ struct Comparison {
   /// compared, and how many values the theory has where nothing was simulated.
   std::vector<Unmatched> unmatched = {};
   std::size_t theory_only = 0;
+  /// Of what was brought: simulated series for which no rule was declared.
+  std::vector<std::string> without_rule = {};
 
   /// @brief How many points have a theory to be compared with.
   std::size_t with_theory() const;

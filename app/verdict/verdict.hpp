@@ -74,6 +74,8 @@ struct CheckRecord {
   std::vector<Unmatched> unmatched = {};
   bool partial = false;
   std::size_t theory_only = 0;
+  /// Of what was brought: simulated series that are drawn alone, as no margin names them.
+  std::vector<std::string> without_rule = {};
   /// How many points of each series the run's preset expects to compare, and the series of which
   /// fewer than 0.9 of them are: INCONCLUSIVE at best.
   ExpectedPoints expected = {};

@@ -188,6 +188,7 @@ Json to_json(const CheckRecord& record) {
   }
   if (!record.expected.empty()) object["expected"] = record.expected;
   if (record.theory_only > 0) object["counts"]["theory_only"] = record.theory_only;
+  if (!record.without_rule.empty()) object["without_margin"] = record.without_rule;
   if (!record.unmatched.empty()) {
     Json unmatched = Json::array();
     for (const Unmatched& u : record.unmatched) {

@@ -145,6 +145,10 @@ std::string reservations_text(const CheckRecord& record) {
     lines += fmt::format("and {} more without theory\n", record.unmatched.size() - kNamed);
   if (!record.unmatched.empty() && !record.partial)
     lines += "--partial (check.partial = true) accepts simulated points without theory\n";
+  if (!record.without_rule.empty()) {
+    lines += fmt::format("not compared, as no [agreement.NAME] names them: series {}\n",
+                         fmt::join(record.without_rule, ", "));
+  }
   for (const Withdrawn& w : record.withdrawn) {
     lines += fmt::format(
         "fewer points than expected: {} of {} points of {} are compared: the theory has no value "

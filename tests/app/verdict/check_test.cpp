@@ -498,6 +498,17 @@ TEST_CASE("check: what was brought matches by its printed digits", "[app][check]
   CHECK(record.theory_only == 0);
 }
 
+TEST_CASE("check: a series that no margin names is named itself", "[app][check]") {
+  Brought run;
+  run.simulate(0.5, sample(1, 0.02, 100));
+  run.simulate(0.5, sample(3, 0.02, 100), "spread");
+  const CheckRecord record = run.check();
+  CHECK(record.verdict == Verdict::agree);
+  CHECK(record.points.compared == 1);
+  CHECK_THAT(text(record), Catch::Contains("no [agreement.NAME] names them: series spread"));
+  CHECK(to_json(record)["without_margin"] == Json::array({"spread"}));
+}
+
 TEST_CASE("check: a simulated point without theory keeps the verdict open", "[app][check]") {
   Brought run;
   run.simulate(0.5, sample(1, 0.02, 100));
