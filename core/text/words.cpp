@@ -179,7 +179,10 @@ void fold(CodePoint c, Spelling spelling, std::string& out) {
   const utf8proc_ssize_t count = utf8proc_decompose_char(
       c, parts.data(), kMost, static_cast<utf8proc_option_t>(options), &boundary);
   if (count < 0 || count > kMost) return put(out, c);
-  for (utf8proc_ssize_t k = 0; k < count; ++k) put(out, parts[static_cast<std::size_t>(k)]);
+  for (utf8proc_ssize_t k = 0; k < count; ++k) {
+    const CodePoint part = parts[static_cast<std::size_t>(k)];
+    if (!is_format(part)) put(out, part);  // forms of Arabic marks stand on a tatweel
+  }
 }
 
 std::string lower_case_line(std::string_view line, Spelling spelling) {
