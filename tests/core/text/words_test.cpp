@@ -116,6 +116,7 @@ TEST_CASE("words_of: apostrophes between letters belong to the word", "[core][te
 TEST_CASE("words_of: marks and forms that make no other word", "[core][text]") {
   // Letters that lengthen a word, selectors of glyphs, fillers: seen or not, the word is the same.
   CHECK(words("كتاب كـتاب كـــتاب") == Words(3, "كتاب"));
+  CHECK(words("ك\uFE7Fتاب") == words("ك\u0652تاب"));  // a form of a mark is shown on a tatweel
   CHECK(words("葛城 葛\U000E0100城 葛\uFE00城") == Words(3, "葛城"));
   CHECK(words("ᠮᠣᠩᠭᠣᠯ ᠮᠣᠩᠭᠣᠯ\u180B") == Words(2, "ᠮᠣᠩᠭᠣᠯ"));
   CHECK(words("mar\u034Fket mar\u3164ket") == Words(2, "market"));
