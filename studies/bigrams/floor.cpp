@@ -95,9 +95,7 @@ class Floor : public PointwiseExperiment {
           .add(lambda, {averages.distance, averages.zeros})
           .into(outcome);
     }
-    if (replicate.point() == 0) {
-      add_constant(outcome, "last_share", last_share(replicate.stream()));
-    }
+    if (replicate.point() == 0) add_constant(outcome, "last_share", last_share(replicate.stream()));
     record_end(outcome, status_of(*run), *run);
     return outcome;
   }
@@ -110,9 +108,7 @@ class Floor : public PointwiseExperiment {
 
   /// Means over every tenth step, once the start is forgotten.
   struct Averages {
-    double distance = 0;
-    double zeros = 0;
-    double count = 0;
+    double distance = 0, zeros = 0, count = 0;
   };
   template <class Process, class Stopped>
   Averages averages_of(Process& process, const Stopped& stopped) const {

@@ -108,11 +108,10 @@ class Clones : public PointwiseExperiment {
       const WindowSource source = chain_source(chain, problem_.sites());
       const Windows windows = source(count_, test);
       variations(chain_name(n), windows, whole, outcome);
-      if (floor_is_exact(problem_.symbols(), n)) {
+      if (floor_is_exact(problem_.symbols(), n))
         floors.add(n, {mean_over_sites(windows, [&](const MaskedWindows& m) {
                      return mean_loss(chain_laws(chain, m), m);
                    })});
-      }
       losses.add(
           n,
           {mean_over_sites(
@@ -208,29 +207,23 @@ Figure figure(const Configuration& c) {
             .low = 0.5,
             .high = 7.5},
       .y = {.label = "total variation", .scale = AxisScale::log},
-      .layers = {{.series = "variation",
-                  .label = "the text itself",
-                  .theory = false,
-                  .only = {{"clone", std::string("text")}}}},
+      .layers = {},
       .x_name = "pattern"};
+  const auto add = [&](const std::string& clone, const std::string& label, bool fitted) {
+    distances.layers.push_back({.series = "variation",
+                                .label = label,
+                                .theory = false,
+                                .hollow = fitted,
+                                .only = {{"clone", clone}}});
+  };
+  add("text", "the text itself", false);
   for (const std::int64_t n : orders) {
-    distances.layers.push_back({.series = "variation",
-                                .label = clone_label(chain_name(static_cast<int>(n))),
-                                .theory = false,
-                                .only = {{"clone", chain_name(static_cast<int>(n))}}});
+    const std::string chain = chain_name(static_cast<int>(n));
+    add(chain, clone_label(chain), false);
   }
-  distances.layers.push_back({.series = "variation",
-                              .label = "pairs",
-                              .theory = false,
-                              .hollow = true,
-                              .only = {{"clone", kPairs}}});
-  if (c.flag("model.factored")) {
-    distances.layers.push_back({.series = "variation",
-                                .label = fmt::format("factored, order {}", factored_order(c)),
-                                .theory = false,
-                                .hollow = true,
-                                .only = {{"clone", kFactored}}});
-  }
+  add(kPairs, "pairs", true);
+  if (c.flag("model.factored"))
+    add(kFactored, fmt::format("factored, order {}", factored_order(c)), true);
   Panel losses{
       .x = {.label = "order {/:Italic n}",
             .low = static_cast<double>(orders.front()) - 0.2,
@@ -248,10 +241,9 @@ Figure figure(const Configuration& c) {
                   .hollow = true},
                  {.series = "pairs_plateau", .label = "pairs, held-out text", .theory = false}},
       .x_name = {}};
-  if (c.flag("model.factored")) {
+  if (c.flag("model.factored"))
     losses.layers.push_back(
         {.series = "factored_plateau", .label = "factored, held-out text", .theory = false});
-  }
   return {
       .name = "language-clones",
       .panels = {distances, losses},
@@ -376,23 +368,21 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   factored_claims(observed, factored_order(c), results);
   // What order 2 cannot represent.
   constexpr double kMissed = 0.1;
-  const ObservedCurve* student = observed.curve("student_loss");
+  const std::vector<double> losses =
+      by_replicate(observed, {ObservedAt("student_loss", {}, kHighestStudent)}).column();
   for (const Prediction& p : observed.theory) {
-    if (p.series.name != "floor" || student == nullptr) continue;
-    for (std::size_t k = 0; k < p.series.x.size(); ++k) {
-      if (p.series.x[k] != kHighestStudent) continue;
-      for (std::size_t i = 0; i < student->mean.x.size(); ++i) {
-        if (student->mean.x[i] != kHighestStudent) continue;
-        results.push_back(claim_above(
-            "pairs-miss-order-3",
-            fmt::format("pairs trained on the chain of order 3 stay above its floor {:.4f} by {} "
-                        "nats or more",
-                        p.series.y[k],
-                        kMissed),
-            student->values[i],
-            p.series.y[k] + kMissed));
-      }
-    }
+    if (p.series.name != "floor" || losses.empty()) continue;
+    const auto place = std::ranges::find(p.series.x, kHighestStudent);
+    if (place == p.series.x.end()) continue;
+    const double floor = p.series.y[static_cast<std::size_t>(place - p.series.x.begin())];
+    results.push_back(
+        claim_above("pairs-miss-order-3",
+                    fmt::format("pairs trained on the chain of order 3 stay above its floor {:.4f} "
+                                "by {} nats or more",
+                                floor,
+                                kMissed),
+                    losses,
+                    floor + kMissed));
   }
   return results;
 }
@@ -414,9 +404,8 @@ std::vector<TextFile> files(const Configuration& c, const Observed& /*observed*/
                       spell(problem.text(), problem.kind(), windows.row(k).data(), windows.cols()));
     }
   };
-  for (const int n : problem.orders()) {
+  for (const int n : problem.orders())
     add(chain_name(n), chain_source(problem.chain(n), kLength)(kLines, stream));
-  }
   // These know windows of L symbols only: more of them.
   constexpr Index kWindows = 8;
   const WindowSource training = text_source(problem.text().training, sites);
@@ -430,8 +419,8 @@ std::vector<TextFile> files(const Configuration& c, const Observed& /*observed*/
                    address);
   add(kPairs, gibbs_windows(pairs, start(), sweeps, stream));
   if (c.flag("model.factored")) {
-    const MaskedTraining plan = factored_clone(
-        c.integer("sim.factored_length"), static_cast<int>(c.integer("model.factored_layers")));
+    const MaskedTraining plan =
+        factored_clone(c.integer("sim.factored_length"), c.integer<int>("model.factored_layers"));
     std::vector<MaskedNetwork> networks = fitted_factored(problem, training, plan, address);
     add(kFactored, gibbs_windows(networks.back(), start(), sweeps, stream));
   }
