@@ -17,6 +17,9 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <locale.h>  // newlocale, of POSIX
+#if __has_include(<xlocale.h>)
+#include <xlocale.h>  // which macOS and BSD declare there
+#endif
 
 #include <nlohmann/json.hpp>
 #endif

@@ -1,6 +1,10 @@
 #include "attica/studies/used_with.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "attica/studies/registry.hpp"
 
 namespace attica {
 
@@ -17,7 +21,10 @@ const UsedWith* used_with(const Parameter& parameter, std::span<const Parameter>
       {"model.p_diagonal", "model.instance", {"circulant", "cyclic"}},
       {"model.spread", "model.instance", {"sinkhorn"}},
       {"model.file", "model.instance", {"explicit", "text"}},
-      {"model.unit", "model.instance", {"text"}}};
+      {"model.unit", "model.instance", {"text"}},
+      {"sim.length", "sim.place", {"trained"}},
+      {"sim.eta", "sim.place", {"trained"}},
+      {"sim.batch", "sim.place", {"trained"}}};
   for (const UsedWith& rule : all) {
     if (rule.key != parameter.key) continue;
     for (const Parameter& other : study) {
@@ -29,6 +36,22 @@ const UsedWith* used_with(const Parameter& parameter, std::span<const Parameter>
     }
   }
   return nullptr;
+}
+
+void refuse_unused(const Configuration& configuration, std::string_view decider) {
+  const Study* study = built_in().find(configuration.study());
+  if (study == nullptr) return;
+  const std::string& chosen = configuration.text(std::string(decider));
+  for (const Parameter& p : study->parameters) {
+    const UsedWith* rule = used_with(p, study->parameters);
+    if (rule == nullptr || rule->decided_by != decider) continue;
+    if (!configuration.given(p.key) || p.fallback == configuration.at(p.key)) continue;
+    if (std::find(rule->words.begin(), rule->words.end(), chosen) != rule->words.end()) continue;
+    throw Error(
+        ErrorKind::input,
+        fmt::format("parameter '{}' has no meaning for {} = \"{}\"", p.key, decider, chosen),
+        p.key);
+  }
 }
 
 }  // namespace attica

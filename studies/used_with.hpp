@@ -21,4 +21,9 @@ struct UsedWith {
 /// same names mean the same in all studies.
 const UsedWith* used_with(const Parameter& parameter, std::span<const Parameter> study);
 
+/// @brief Refuses parameters of a study of ours that `decider` gives no meaning, unless they stand
+/// at their default, as in the generated configurations.
+/// @throws Error (input) naming the parameter
+void refuse_unused(const Configuration& configuration, std::string_view decider);
+
 }  // namespace attica

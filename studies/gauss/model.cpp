@@ -10,7 +10,6 @@
 #include "attica/core/gauss/ensembles.hpp"
 #include "attica/core/input_files.hpp"
 #include "attica/sim/gauss/ridge.hpp"
-#include "attica/studies/registry.hpp"
 #include "attica/studies/used_with.hpp"
 
 namespace attica {
@@ -68,26 +67,6 @@ GaussianModel build_from_file(const Configuration& c, const Build& build) {
     if (error.parameter().starts_with("model.")) throw;
     throw Error(
         error.kind(), fmt::format("parameter 'model.file': {}", error.what()), "model.file");
-  }
-}
-
-/// Parameters that mean nothing for the chosen covariance are refused rather than ignored, unless
-/// they stand at their default, as in the generated configurations.
-void refuse_unused(const Configuration& c) {
-  const std::string& covariance = c.text("model.covariance");
-  const Study* study = built_in().find(c.study());
-  if (study == nullptr) return;
-  for (const Parameter& p : study->parameters) {
-    const UsedWith* rule = used_with(p, study->parameters);
-    if (rule == nullptr || rule->decided_by != "model.covariance") continue;
-    if (!c.given(p.key) || p.fallback == c.at(p.key)) continue;
-    if (std::find(rule->words.begin(), rule->words.end(), covariance) != rule->words.end())
-      continue;
-    throw Error(
-        ErrorKind::input,
-        fmt::format(
-            "parameter '{}' has no meaning for model.covariance = \"{}\"", p.key, covariance),
-        p.key);
   }
 }
 
@@ -187,7 +166,7 @@ std::string unlike_scales(const Observations& data) {
 
 GaussianModel GaussianModel::from(Configuration& c) {
   const std::string covariance = c.text("model.covariance");
-  refuse_unused(c);
+  refuse_unused(c, "model.covariance");
   const bool data = on_data(c);
   if ((data || covariance == "explicit") && !c.has("model.file")) {
     throw invalid_parameter(
@@ -234,7 +213,7 @@ GaussianModel GaussianModel::from(Configuration& c) {
 }
 
 GaussianModel GaussianModel::family(const Configuration& c, Index sites) {
-  refuse_unused(c);
+  refuse_unused(c, "model.covariance");
   return GaussianModel(of_family(c, sites), 1.0);
 }
 

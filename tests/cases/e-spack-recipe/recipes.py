@@ -32,7 +32,7 @@ LIBRARIES = {
 }
 # Of the C library, the compiler and the systems that core/platform.cpp names.
 SYSTEM = re.compile(r"^(sys|netinet|arpa|mach|mach-o)/|^(ctype|dlfcn|errno|fcntl|glob|malloc|math|poll|pthread|signal|stdint|stdio|"
-                    r"locale|stdlib|string|termios|time|unistd|crt_externs|immintrin)\.h$")
+                    r"locale|stdlib|string|termios|time|unistd|xlocale|crt_externs|immintrin)\.h$")
 FOLDERS = ("core", "solvers", "theory", "sim", "plots", "studies", "sources", "app")
 
 

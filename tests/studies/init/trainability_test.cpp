@@ -59,6 +59,8 @@ TEST_CASE("init-trainability: lines of the reference, at finite context and in t
 
 TEST_CASE("init-trainability: bad input names the parameter", "[studies][init]") {
   const Study study = study_named("init-trainability");
+  CHECK_THAT(refusal(study, {{"sim.eta", 0.01}}), Contains("sim.eta"));  // nothing is trained
+  CHECK(refusal(study, {{"sim.eta", 0.01}, {"sim.place", "trained"}}) == "accepted");
   CHECK_THAT(refusal(study, {{"model.level", 0.95}}), Contains("model.level"));
   CHECK_THAT(refusal(study, {{"model.cosine", 0.0}}), Contains("model.cosine"));
 }
