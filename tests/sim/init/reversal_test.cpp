@@ -33,8 +33,7 @@ TEST_CASE("train_reversal: a shallow network learns the task, the same at every 
   CHECK_FALSE(train_reversal(task(), address, [] { return true; }));
 }
 
-TEST_CASE("train_reversal: tokens start as far apart as those of blocks.hpp",
-          "[sim][init][slow]") {
+TEST_CASE("train_reversal: tokens start as far apart as those of blocks.hpp", "[sim][init][slow]") {
   // Deep, with a weak skip: letters and positions are forgotten, and both collapse alike. The mean
   // over networks of ln(1 - c), which scatters by a fifth.
   ReversalTask deep = task();
