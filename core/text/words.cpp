@@ -287,7 +287,10 @@ class WordBuilder {
       : shortest_(std::max<std::size_t>(shortest, 1)), spelling_(spelling), words_(words) {}
 
   void add(CodePoint c) {
-    if (is_armenian_tone(c) && letters_ > 0) return;
+    if (is_armenian_tone(c) && letters_ > 0) {
+      divided_ = true;
+      return;
+    }
     if (const CodePoint joint = joint_of(c); joint != 0) {
       const bool inside = spelling_ == Spelling::words && letters_ > 0 && joint_ == 0;
       if (!inside) close();
@@ -311,6 +314,8 @@ class WordBuilder {
     if (letters_ > 1 && word_.ends_with(kSigma)) {
       word_.replace(word_.size() - kSigma.size(), kSigma.size(), kFinalSigmaText);
     }
+    if (divided_) word_ = composed(word_);  // a mark after the tone joins the letter before it
+    divided_ = false;
     if (letters_ >= shortest_) words_.push_back(std::move(word_));
     word_.clear();
     letters_ = 0;
@@ -333,6 +338,7 @@ class WordBuilder {
   std::vector<std::string>& words_;
   std::string word_;
   std::size_t letters_ = 0;
+  bool divided_ = false;  ///< a tone was taken out of it
   CodePoint joint_ =
       0;  ///< what stands after the word so far, and belongs to it if a letter follows
   CodePoint last_ = 0;  ///< its last letter
