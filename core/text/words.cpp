@@ -339,9 +339,8 @@ class WordBuilder {
   std::string word_;
   std::size_t letters_ = 0;
   bool divided_ = false;  ///< a tone was taken out of it
-  CodePoint joint_ =
-      0;  ///< what stands after the word so far, and belongs to it if a letter follows
-  CodePoint last_ = 0;  ///< its last letter
+  CodePoint joint_ = 0;   ///< stands after the word so far, and belongs to it if a letter follows
+  CodePoint last_ = 0;    ///< its last letter
 };
 
 /// Chinese and Japanese letters are wide and not of Hangul or Latin; the others lie in blocks.

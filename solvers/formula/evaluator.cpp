@@ -972,13 +972,16 @@ double Evaluator::quadrature(const std::function<double(double)>& f,
     // As QAGI: t from 0 to 1 for what lies beyond the finite end, or on both sides of 0.
     const bool infinite = std::isinf(a) || std::isinf(b);
     const double end = std::isfinite(a) ? a : std::isfinite(b) ? b : 0;
+    // In units of the largest value: these rules square their sums, and do not end where a square
+    // overflows.
+    const double unit = std::ldexp(1.0, largest > 0 ? std::ilogb(largest) : 0);
     GslFunction function([&](double t) {
-      if (!infinite) return f(t);
+      if (!infinite) return f(t) / unit;
       if (t == 0) return kNone;  // infinitely far out
       const double away = (1 - t) / t;
       double value = std::isinf(b) ? f(end + away) : 0;
       if (std::isinf(a)) value += f(end - away);
-      return value / t / t;
+      return value / unit / t / t;
     });
     Found all;
     for (std::size_t k = 0; k < parts; ++k) {
@@ -986,7 +989,7 @@ double Evaluator::quadrature(const std::function<double(double)>& f,
       part.code = gsl_integration_cquad(&function,
                                         room->alist[k],
                                         room->blist[k],
-                                        exact / static_cast<double>(parts),
+                                        exact / unit / static_cast<double>(parts),
                                         0,
                                         w.ends.get(),
                                         &part.value,
@@ -994,8 +997,8 @@ double Evaluator::quadrature(const std::function<double(double)>& f,
                                         nullptr);
       function.rethrow();
       if (part.code != GSL_SUCCESS || !std::isfinite(part.value)) return first;
-      all.value += part.value;
-      all.error += part.error;
+      all.value += unit * part.value;
+      all.error += unit * part.error;
     }
     return all.error <= kFar * exact ? all : first;
   };
@@ -1507,8 +1510,8 @@ double Evaluator::value(const Group& group) {
   return result;
 }
 
-// ----------------------------------------------------------------------------------------- in
-// pairs
+// --------------------------------------------------------------------------- two evaluations in
+// one
 
 EvaluatorPair::EvaluatorPair(Evaluator& first, const Evaluator& second) : first_(first) {
   values_.reserve(first.values_.size());

@@ -1307,7 +1307,8 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
             c.set_states(half, other.data(), other.size());
           }
           // Two paths by the same steps, as of states far below the tolerance.
-          same = same && !map && state != paths[0].states.col(0);
+          const bool moved = !map && state != paths[0].states.col(0);
+          same = same && moved;
           const auto depends = [&](std::size_t number, double value) {
             set();
             c.set_states(half, VectorXd(state.array() * (1 + 1e-6) + 1e-9));
@@ -1324,7 +1325,6 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
             if (!v.reason.empty()) continue;
             // Two paths may meet by chance: the error is none only of what does not depend on
             // states.
-            const bool moved = !map && state != paths[0].states.col(0);
             if (!map && (v.numerical_error > 0 || same || (moved && depends(s, v.value))))
               v.numerical_error =
                   std::max(v.numerical_error, kFloor * c.effort.flow_tolerance * std::abs(v.value));
