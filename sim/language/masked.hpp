@@ -31,11 +31,11 @@ struct MaskedTraining {
   int heads = 8;
   int mlp_width = 512;
   double deviation = 0.1;  ///< of the starting matrices; residual outputs over sqrt(2 layers)
-  networks::OptimiserKind optimiser =
-      networks::OptimiserKind::adam;  ///< clipped at norm 1, but SGD
-  double eta = 3e-3;                  ///< learning rate
-  bool tail = false;                  ///< the rate falls to 0, a half cosine ...
-  double tail_from = 0.4;             ///< ... from this share of the steps on
+  /// Gradients are clipped at norm 1, but for SGD.
+  networks::OptimiserKind optimiser = networks::OptimiserKind::adam;
+  double eta = 3e-3;       ///< learning rate
+  bool tail = false;       ///< the rate falls to 0, a half cosine ...
+  double tail_from = 0.4;  ///< ... from this share of the steps on
   Eigen::Index batch = 128;
   std::vector<std::uint64_t> recorded = {};  ///< steps, the last one the length
 };

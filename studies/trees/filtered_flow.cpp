@@ -125,7 +125,7 @@ std::unique_ptr<Experiment> make_flow(Configuration& c) {
   training.optimiser = networks::OptimiserKind::sgd;
   // Losses with kinks need long differences.
   const TheoryMethod method{.rank = c.integer("theory.rank"),
-                            .hold = static_cast<std::uint64_t>(c.integer("theory.hold")),
+                            .hold = c.integer<std::uint64_t>("theory.hold"),
                             .step = c.real("theory.step")};
   auto problem = std::make_shared<Lazy<Problem>>([tree] { return Problem(tree); });
   return std::make_unique<TrainingFlow>(

@@ -193,23 +193,21 @@ namespace {
 
 constexpr Eigen::Index kCurveNodes = 28;
 
-/// Of node k of n: its place in [-1, 1], and its weight in the barycentric formula.
-double chebyshev_node(Eigen::Index k, Eigen::Index n) {
-  return std::cos(std::numbers::pi * (static_cast<double>(k) + 0.5) / static_cast<double>(n));
-}
-double chebyshev_weight(Eigen::Index k, Eigen::Index n) {
-  const double sine =
-      std::sin(std::numbers::pi * (static_cast<double>(k) + 0.5) / static_cast<double>(n));
-  return k % 2 == 0 ? sine : -sine;
-}
-
 }  // namespace
 
 AttentionCurve::AttentionCurve(const InitialTransformer& network, double least, double most)
-    : network_(network), low_(logit(least)), high_(logit(most)), values_(5, kCurveNodes) {
+    : network_(network),
+      low_(logit(least)),
+      high_(logit(most)),
+      nodes_(kCurveNodes),
+      weights_(kCurveNodes),
+      values_(5, kCurveNodes) {
   require(least > 0 && least < most && most < 1, "least", least, "0 < least < most < 1");
   for (Eigen::Index k = 0; k < kCurveNodes; ++k) {
-    const double g = (low_ + high_) / 2 + (high_ - low_) / 2 * chebyshev_node(k, kCurveNodes);
+    const double angle = std::numbers::pi * (static_cast<double>(k) + 0.5) / kCurveNodes;
+    nodes_[k] = std::cos(angle);
+    weights_[k] = k % 2 == 0 ? std::sin(angle) : -std::sin(angle);
+    const double g = (low_ + high_) / 2 + (high_ - low_) / 2 * nodes_[k];
     const double c = 1 / (1 + std::exp(-g));
     const AttentionAt at = attention_at(network_, c);
     const AttentionScatter scatter = scatter_at(network_, c, true);
@@ -222,9 +220,9 @@ Eigen::VectorXd AttentionCurve::interpolated(double cosine) const {
   const double x = (2 * logit(cosine) - low_ - high_) / (high_ - low_);
   Eigen::VectorXd weights(kCurveNodes);
   for (Eigen::Index k = 0; k < kCurveNodes; ++k) {
-    const double off = x - chebyshev_node(k, kCurveNodes);
+    const double off = x - nodes_[k];
     if (off == 0) return values_.col(k);
-    weights[k] = chebyshev_weight(k, kCurveNodes) / off;
+    weights[k] = weights_[k] / off;
   }
   return values_ * weights / weights.sum();
 }

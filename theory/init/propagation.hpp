@@ -70,8 +70,9 @@ class AttentionCurve {
   Eigen::VectorXd interpolated(double cosine) const;
 
   InitialTransformer network_;
-  double low_ = 0, high_ = 0;  ///< of ln(c/(1-c))
-  Eigen::MatrixXd values_;     ///< a column a node
+  double low_ = 0, high_ = 0;        ///< of ln(c/(1-c))
+  Eigen::VectorXd nodes_, weights_;  ///< in [-1, 1]; of the barycentric formula
+  Eigen::MatrixXd values_;           ///< a column a node
 };
 
 /// One half of a block: c' = common/(common + rest).
