@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "attica/core/error.hpp"
 #include "attica/studies/registry.hpp"
 
 namespace attica {
