@@ -15,28 +15,31 @@ using Eigen::VectorXd;
 
 namespace {
 
-struct Activated {
-  VectorXd value;
-  VectorXd slope;
-};
-
-Activated activate(JomaActivation activation, const VectorXd& s) {
+/// phi(s) in place of s; returns phi'(s), nothing where it is 1.
+MatrixXd activate(JomaActivation activation, MatrixXd& s) {
   switch (activation) {
     case JomaActivation::linear:
-      return {s, VectorXd::Ones(s.size())};
-    case JomaActivation::relu:
-      return {s.cwiseMax(0.0), (s.array() > 0).cast<double>()};
-    case JomaActivation::quadratic:
-      return {0.5 * s.cwiseAbs2(), s};
-    case JomaActivation::tanh: {
-      const VectorXd t = s.array().tanh();
-      return {t, 1 - t.array().square()};
+      return {};
+    case JomaActivation::relu: {
+      MatrixXd slope = (s.array() > 0).cast<double>();
+      s = s.cwiseMax(0.0);
+      return slope;
     }
+    case JomaActivation::quadratic: {
+      MatrixXd slope = s;
+      s = 0.5 * s.cwiseAbs2();
+      return slope;
+    }
+    case JomaActivation::tanh:
+      s = s.array().tanh();
+      return 1 - s.array().square();
     case JomaActivation::silu:
       break;
   }
-  const Eigen::ArrayXd gate = 1 / (1 + (-s.array()).exp());
-  return {s.array() * gate, gate * (1 + s.array() * (1 - gate))};
+  const Eigen::ArrayXXd gate = 1 / (1 + (-s.array()).exp());
+  MatrixXd slope = gate * (1 + s.array() * (1 - gate));
+  s.array() *= gate;
+  return slope;
 }
 
 /// A row for every set of tokens that the matrix connects, 1 at its members.
@@ -120,6 +123,10 @@ JomaModel::JomaModel(JomaLaw law, JomaSamples samples)
     require(m >= 0, "model.queries", m, "0 <= query");
     queries_ = std::max<Index>(queries_, m + 1);
   }
+  columns_ = samples_.contexts.transpose();
+  all_.resize(counted);
+  std::iota(all_.begin(), all_.end(), 0);
+  identity_top_ = law_.top.rows() == law_.top.cols() && law_.top.isIdentity(0);
   const MatrixXd& gram = law_.gram;
   if (gram.size() == 0) return;
   if (gram.rows() != tokens() || gram.cols() != tokens() || !gram.allFinite() ||
@@ -138,60 +145,68 @@ JomaModel::JomaModel(JomaLaw law, JomaSamples samples)
 }
 
 double JomaModel::forward(const JomaState& state,
-                          int sample,
-                          VectorXd& attended,
-                          VectorXd& backward) const {
-  const auto index = static_cast<std::size_t>(sample);
-  const Index m = samples_.queries[index];
-  const Index n = samples_.labels[index];
-  const auto x = samples_.contexts.row(sample).transpose();
-  const auto z = state.z.row(m).transpose();
-  switch (law_.attention) {
-    case JomaAttention::linear:
-      attended = x.cwiseProduct(z);
-      break;
-    case JomaAttention::exponential:
-      attended = x.array() * (z.array() / law_.temperature).exp() / law_.amplitude;
-      break;
-    case JomaAttention::softmax:
-      attended = x.array() * ((z.array() - z.maxCoeff()) / law_.temperature).exp();
-      attended /= attended.sum();
-      break;
+                          std::span<const int> chosen,
+                          std::span<const double> weights,
+                          Passed& at) const {
+  const auto count = static_cast<Index>(chosen.size());
+  MatrixXd attention = state.z.transpose();  // tokens x queries
+  if (law_.attention == JomaAttention::softmax) {
+    attention.rowwise() -= attention.colwise().maxCoeff().eval();
   }
-  const Activated h =
-      activate(law_.activation, state.v * attended + law_.residual * state.r.col(m));
-  const auto top = law_.top.row(n).transpose();
-  double loss = 0;
-  VectorXd g;
-  switch (law_.loss) {
-    case JomaLoss::linear:
-      g = top;
-      loss = -top.dot(h.value);
-      break;
-    case JomaLoss::squared:
-      g = top - h.value;
-      loss = 0.5 * g.squaredNorm();
-      break;
-    case JomaLoss::cross_entropy: {
-      const VectorXd logits = law_.top * h.value;
-      const double largest = logits.maxCoeff();
-      VectorXd p = (logits.array() - largest).exp();
-      const double sum = p.sum();
-      loss = largest + std::log(sum) - logits[n];
-      p /= -sum;
-      p[n] += 1;
-      g = law_.top.transpose() * p;
-      break;
+  if (law_.attention != JomaAttention::linear) {
+    attention = (attention.array() / law_.temperature).exp();
+  }
+  if (law_.attention == JomaAttention::exponential) attention /= law_.amplitude;
+  at.attended.resize(tokens(), count);
+  MatrixXd h(units(), count);
+  for (Index i = 0; i < count; ++i) {
+    const auto sample = static_cast<std::size_t>(chosen[static_cast<std::size_t>(i)]);
+    const Index m = samples_.queries[sample];
+    at.attended.col(i) = columns_.col(static_cast<Index>(sample)).cwiseProduct(attention.col(m));
+  }
+  if (law_.attention == JomaAttention::softmax) {
+    at.attended.array().rowwise() *= at.attended.array().colwise().sum().inverse().eval();
+  }
+  h.noalias() = state.v * at.attended;
+  if (law_.residual != 0) {
+    for (Index i = 0; i < count; ++i) h.col(i) += law_.residual * state.r.col(query(chosen, i));
+  }
+  const MatrixXd slope = activate(law_.activation, h);
+  at.backward.resize(units(), count);
+  const Eigen::Map<const VectorXd> weight(weights.data(), count);
+  double total = 0;
+  if (law_.loss == JomaLoss::cross_entropy) {
+    MatrixXd p = identity_top_ ? std::move(h) : MatrixXd(law_.top * h);
+    p.rowwise() -= p.colwise().maxCoeff().eval();
+    for (Index i = 0; i < count; ++i) total -= weight[i] * p(label(chosen, i), i);
+    p = p.array().exp();
+    const Eigen::RowVectorXd sums = p.colwise().sum();
+    total += weight.dot(sums.array().log().matrix().transpose());
+    p.array().rowwise() *= -sums.array().inverse().eval();
+    for (Index i = 0; i < count; ++i) p(label(chosen, i), i) += 1;
+    if (identity_top_) {
+      at.backward = std::move(p);
+    } else {
+      at.backward.noalias() = law_.top.transpose() * p;
+    }
+  } else {
+    for (Index i = 0; i < count; ++i) {
+      auto g = at.backward.col(i);
+      g = law_.top.row(label(chosen, i)).transpose();
+      if (law_.loss == JomaLoss::linear) {
+        total -= weight[i] * g.dot(h.col(i));
+      } else {
+        g -= h.col(i);
+        total += 0.5 * weight[i] * g.squaredNorm();
+      }
     }
   }
-  backward = g.cwiseProduct(h.slope);
-  return loss;
+  if (slope.size() > 0) at.backward.array() *= slope.array();
+  return total;
 }
 
 double JomaModel::loss(const JomaState& state, JomaState* descent) const {
-  std::vector<int> all(static_cast<std::size_t>(samples_.contexts.rows()));
-  std::iota(all.begin(), all.end(), 0);
-  return loss(state, all, {samples_.weights.data(), static_cast<std::size_t>(all.size())}, descent);
+  return loss(state, all_, population(), descent);
 }
 
 double JomaModel::loss(const JomaState& state,
@@ -215,52 +230,58 @@ double JomaModel::gradient(const JomaState& state,
     descent->r.setZero(state.r.rows(), state.r.cols());
     descent->z.setZero(state.z.rows(), state.z.cols());
   }
+  constexpr std::size_t kTogether = 256;  // samples, so that what is in between stays in the cache
   double total = 0;
-  VectorXd b;
-  VectorXd g;
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    total += weights[i] * forward(state, chosen[i], b, g);
+  Passed at;
+  MatrixXd a;                                               // a_l = sum_k g_k phi' v_kl
+  MatrixXd attention = MatrixXd::Zero(tokens(), queries_);  // of z, transposed
+  for (std::size_t first = 0; first < chosen.size(); first += kTogether) {
+    const std::size_t count = std::min(kTogether, chosen.size() - first);
+    const std::span<const int> part = chosen.subspan(first, count);
+    const std::span<const double> weight = weights.subspan(first, count);
+    total += forward(state, part, weight, at);
     if (descent == nullptr) continue;
-    g *= weights[i];
-    const Index m = samples_.queries[static_cast<std::size_t>(chosen[i])];
-    descent->v.noalias() += g * b.transpose();
-    descent->r.col(m) += law_.residual * g;
-    const VectorXd a = state.v.transpose() * g;  // a_l = sum_k g_k phi' v_kl
-    auto dz = descent->z.row(m).transpose();
-    switch (law_.attention) {
-      case JomaAttention::linear:
-        dz += samples_.contexts.row(chosen[i]).transpose().cwiseProduct(a);
-        break;
-      case JomaAttention::exponential:
-        dz += b.cwiseProduct(a) / law_.temperature;
-        break;
-      case JomaAttention::softmax:
-        dz += (b.cwiseProduct(a) - b * b.dot(a)) / law_.temperature;
-        break;
+    const auto size = static_cast<Index>(count);
+    at.backward *= Eigen::Map<const VectorXd>(weight.data(), size).asDiagonal();
+    descent->v.noalias() += at.backward * at.attended.transpose();
+    a.resize(tokens(), size);
+    a.noalias() = state.v.transpose() * at.backward;
+    for (Index i = 0; i < size; ++i) {
+      const Index m = query(part, i);
+      descent->r.col(m) += law_.residual * at.backward.col(i);
+      const auto b = at.attended.col(i);
+      auto dz = attention.col(m);
+      switch (law_.attention) {
+        case JomaAttention::linear:
+          dz += columns_.col(part[static_cast<std::size_t>(i)]).cwiseProduct(a.col(i));
+          break;
+        case JomaAttention::exponential:
+          dz += b.cwiseProduct(a.col(i)) / law_.temperature;
+          break;
+        case JomaAttention::softmax:
+          dz += (b.array() * (a.col(i).array() - b.dot(a.col(i)))).matrix() / law_.temperature;
+          break;
+      }
     }
   }
+  if (descent != nullptr) descent->z = attention.transpose();
   return total;
 }
 
 MatrixXd JomaModel::back_propagated(const JomaState& state) const {
-  MatrixXd all(samples_.contexts.rows(), units());
-  VectorXd b;
-  VectorXd g;
-  for (Index i = 0; i < all.rows(); ++i) {
-    forward(state, static_cast<int>(i), b, g);
-    all.row(i) = g.transpose();
-  }
-  return all;
+  Passed at;
+  forward(state, all_, population(), at);
+  return at.backward.transpose();
 }
 
 VectorXd JomaModel::softmax_defect_rate(const JomaState& state, const VectorXd& mean_b) const {
+  Passed at;
+  forward(state, all_, population(), at);
   VectorXd rate = VectorXd::Zero(tokens());
-  VectorXd b;
-  VectorXd g;
   for (Index i = 0; i < samples_.contexts.rows(); ++i) {
-    forward(state, static_cast<int>(i), b, g);
     // sum_k g_k phi' b.v_k is the same number for both terms.
-    const double overlap = samples_.weights[i] * b.dot(state.v.transpose() * g);
+    const auto b = at.attended.col(i);
+    const double overlap = samples_.weights[i] * b.dot(state.v.transpose() * at.backward.col(i));
     rate -= overlap / law_.temperature * (b - mean_b);
   }
   return rate;
@@ -282,6 +303,9 @@ VectorXd JomaModel::invariant(const JomaState& state) const {
 }
 
 VectorXd JomaModel::invariant_step(const JomaState& increment) const {
+  if (law_.attention != JomaAttention::linear && inverse_gram_.size() == 0) {
+    return increment.v.colwise().squaredNorm().transpose() / (-2 * law_.temperature);
+  }
   JomaState second = increment;
   if (law_.attention != JomaAttention::linear) second.z.setZero();  // is of first order there
   return invariant(second);
@@ -292,10 +316,8 @@ VectorXd JomaModel::logit_sums(const JomaState& state) const {
 }
 
 MatrixXd JomaModel::overlap_rates(const JomaState& state) const {
-  std::vector<int> all(static_cast<std::size_t>(samples_.contexts.rows()));
-  std::iota(all.begin(), all.end(), 0);
   JomaState rate;
-  gradient(state, all, {samples_.weights.data(), all.size()}, &rate);
+  gradient(state, all_, population(), &rate);
   const MatrixXd weights = state.v.transpose() * rate.v;  // sum_k v_kl p_kj
   MatrixXd rates =
       law_.attention == JomaAttention::linear

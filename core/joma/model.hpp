@@ -130,11 +130,28 @@ class JomaModel {
   Eigen::MatrixXd overlap_rates(const JomaState& state) const;
 
  private:
-  /// b and the back-propagated g_k phi'(s_k) of a sample; returns its loss.
+  /// Of samples, one a column.
+  struct Passed {
+    Eigen::MatrixXd attended;  ///< b; @shape{tokens x samples}
+    Eigen::MatrixXd backward;  ///< g_k phi'(s_k); @shape{units x samples}
+  };
+
+  /// Both of the chosen samples; returns their loss, weighted.
   double forward(const JomaState& state,
-                 int sample,
-                 Eigen::VectorXd& attended,
-                 Eigen::VectorXd& backward) const;
+                 std::span<const int> chosen,
+                 std::span<const double> weights,
+                 Passed& at) const;
+  /// Query and label of the i-th of the chosen samples.
+  Eigen::Index query(std::span<const int> chosen, Eigen::Index i) const {
+    return samples_.queries[static_cast<std::size_t>(chosen[static_cast<std::size_t>(i)])];
+  }
+  Eigen::Index label(std::span<const int> chosen, Eigen::Index i) const {
+    return samples_.labels[static_cast<std::size_t>(chosen[static_cast<std::size_t>(i)])];
+  }
+  /// Weights of all samples.
+  std::span<const double> population() const {
+    return {samples_.weights.data(), static_cast<std::size_t>(samples_.weights.size())};
+  }
   /// The negative gradient by the state.
   double gradient(const JomaState& state,
                   std::span<const int> chosen,
@@ -145,6 +162,9 @@ class JomaModel {
 
   JomaLaw law_;
   JomaSamples samples_;
+  Eigen::MatrixXd columns_ = {};  ///< contexts, one a column
+  std::vector<int> all_ = {};     ///< all samples
+  bool identity_top_ = false;
   Eigen::Index queries_ = 1;
   Eigen::MatrixXd inverse_gram_ = {};  ///< empty: identity
   Eigen::MatrixXd sets_ = {};          ///< 1 where a token belongs; @shape{conserved x tokens}
