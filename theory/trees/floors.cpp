@@ -152,12 +152,11 @@ double siblings_loss(const FilteredTree& tree, int level, bool full) {
 
 /// Mean entropy of the root given the sequence, of joint laws with a column for every root.
 double root_entropy(const FilteredTree& tree, const MatrixXd& laws) {
+  const MatrixXd joint = tree.root.asDiagonal() * laws.transpose();
   double total = 0;
-  VectorXd joint(tree.alphabet);
-  for (Index x = 0; x < laws.rows(); ++x) {
-    joint = laws.row(x).transpose().cwiseProduct(tree.root);
-    const double sum = joint.sum();
-    if (sum > 0) total += sum * cross_entropy_of(joint / sum, joint / sum);
+  for (Index x = 0; x < joint.cols(); ++x) {
+    const double sum = joint.col(x).sum();
+    if (sum > 0) total += sum * cross_entropy_of(joint.col(x) / sum, joint.col(x) / sum);
   }
   return total;
 }
