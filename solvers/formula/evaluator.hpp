@@ -28,6 +28,7 @@ struct Effort {
   bool half = false;
   /// Evaluations of a formula inside binders, all together.
   std::uint64_t evaluations = 20'000'000'000;
+  std::int64_t steps = 1'000'000;  ///< of one flow
   double seconds = 0;  ///< of wall time; 0: no limit
 };
 

@@ -131,6 +131,23 @@ TEST_CASE("TextTheory: chaotic maps have no value, from a start at zero either",
   const TextValue count = all(map({{"a", "0"}}, {{"a", "a + 1"}}), {"t"}, {{1000}})[0][0].values[0];
   CHECK(count.value == 1000);
   CHECK(count.numerical_error < 1e-10);
+  // Maps that shift digits: after 54 steps none of the start is left, and zeros follow.
+  for (const std::string next :
+       {"2*a - floor(2*a)", "if(a < 0.5, 2*a, 2 - 2*a)", "4*a - floor(4*a)"}) {
+    INFO(next);
+    const auto shifted = all(map({{"a", "1/3"}}, {{"a", next}}), {"t"}, {{20}, {60}, {100}, {1000}});
+    const TextValue& early = shifted[0][0].values[0];
+    const double exact = next.starts_with("if") ? 2. / 3 : 1. / 3;
+    CHECK(early.numerical_error >= std::abs(early.value - exact));
+    CHECK(early.numerical_error < 1e-2);
+    for (const std::size_t late : {1, 2, 3})
+      CHECK_THAT(shifted[late][0].values[0].reason, Contains("no digit is certain"));
+  }
+  // A map that forgets its start keeps its value.
+  const TextValue fixed =
+      all(map({{"a", "1"}}, {{"a", "cos(a)"}}), {"t"}, {{1000}})[0][0].values[0];
+  CHECK(fixed.value == Approx(0.73908513321516064).epsilon(1e-14));
+  CHECK(fixed.numerical_error < 1e-14);
 }
 
 TEST_CASE("TextTheory: multiple zeros, and unknowns of unlike size", "[solvers][formula]") {
