@@ -86,7 +86,8 @@ std::string number_hint(std::string_view text) {
     const std::string_view after = text.substr(text.find(',') + 1);
     constexpr std::size_t kGroup = 3;
     if (after.size() == kGroup && after.find_first_not_of("0123456789") == std::string_view::npos)
-      return "; decimals are written with a point, thousands without a separator (Excel: save as CSV "
+      return "; decimals are written with a point, thousands without a separator (Excel: save as "
+             "CSV "
              "with English number formats)";
     return "; decimals are written with a point (Excel: save as CSV with English number formats)";
   }

@@ -569,8 +569,9 @@ void TableReader::look_for_row(std::string_view comment) {
   if (skipped_count_++ == 0) skipped_ = at_line_;
 }
 
-/// Between semicolons, as German and French spreadsheets write them, 1.000 may be a thousand; between
-/// others beside numbers without a point, as 500: what formats numbers writes all with one, or none.
+/// Between semicolons, as German and French spreadsheets write them, 1.000 may be a thousand;
+/// between others beside numbers without a point, as 500: what formats numbers writes all with one,
+/// or none.
 void TableReader::look_for_thousands() {
   if (json_) return;
   thousands_.resize(row_.size());

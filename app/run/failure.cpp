@@ -271,10 +271,8 @@ std::string failure_text(const CheckedConfiguration& configuration, const CheckR
     const FarSetting setting = farthest_setting(configuration, {});
     const std::string first = failures->front().get<std::string>();
     const bool named = !setting.key.empty() && first.find(setting.key) != std::string::npos;
-    return fmt::format("{}{}{}",
-                       first,
-                       and_more(failures->size()),
-                       named ? "" : change_first(setting));
+    return fmt::format(
+        "{}{}{}", first, and_more(failures->size()), named ? "" : change_first(setting));
   }
   const auto first_of = [&](const std::vector<Place>& places, const RunVerdict& run) {
     std::string text;

@@ -236,11 +236,8 @@ void Replicates::add(const PartRecord& part, const Point& coordinates, const std
       const Point point =
           joined(coordinates, outcome.series.empty() ? Point() : outcome.series.front().point);
       const std::string where = point.empty() ? place : describe(point);
-      failures_.push_back(fmt::format("replicate {}{}{}: {}",
-                                      replicate,
-                                      where.empty() ? "" : " at ",
-                                      where,
-                                      outcome.message));
+      failures_.push_back(fmt::format(
+          "replicate {}{}{}: {}", replicate, where.empty() ? "" : " at ", where, outcome.message));
     }
     for (std::size_t s = 0; s < outcome.series.size(); ++s) {
       const Series& series = outcome.series[s];

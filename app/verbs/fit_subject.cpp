@@ -367,18 +367,20 @@ void require_curves(const std::vector<std::pair<Point, std::size_t>>& curves, st
       if (const auto* number = std::get_if<double>(&value)) numbers[name].insert(*number);
     }
   }
-  const auto most = std::max_element(numbers.begin(), numbers.end(), [](const auto& a, const auto& b) {
-    return a.second.size() < b.second.size();
-  });
+  const auto most =
+      std::max_element(numbers.begin(), numbers.end(), [](const auto& a, const auto& b) {
+        return a.second.size() < b.second.size();
+      });
   if (most == numbers.end() || most->second.size() < kMany) return;
-  throw Error(ErrorKind::input,
-              fmt::format("column '{}' has {} different numbers, each a curve of its own with at most "
-                          "two of {} sizes: another measurement? Leave it out, or name it with "
-                          "--value or --x",
-                          most->first,
-                          most->second.size(),
-                          sizes),
-              most->first);
+  throw Error(
+      ErrorKind::input,
+      fmt::format("column '{}' has {} different numbers, each a curve of its own with at most "
+                  "two of {} sizes: another measurement? Leave it out, or name it with "
+                  "--value or --x",
+                  most->first,
+                  most->second.size(),
+                  sizes),
+      most->first);
 }
 
 std::string narrow_span_text(const std::string& sizes, double span, double tolerance) {

@@ -93,8 +93,8 @@ void apply_windows(const Options& options,
                    const std::vector<std::string>& names,
                    std::vector<SizedSeries>& all);
 
-/// @brief Refuses curves of one or two sizes each that would be one curve but for a coordinate which
-/// differs in nearly every row: another measurement.
+/// @brief Refuses curves of one or two sizes each that would be one curve but for a coordinate
+/// which differs in nearly every row: another measurement.
 /// @param curves coordinates of each, and its number of sizes
 /// @param sizes of all curves together
 /// @throws Error of kind input naming the column

@@ -29,7 +29,7 @@ struct Effort {
   /// Evaluations of a formula inside binders, all together.
   std::uint64_t evaluations = 20'000'000'000;
   std::int64_t steps = 1'000'000;  ///< of one flow
-  double seconds = 0;  ///< of wall time; 0: no limit
+  double seconds = 0;              ///< of wall time; 0: no limit
 };
 
 /// @brief Numbers for the names of a sheet, and the formulas at them.
