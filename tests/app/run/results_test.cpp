@@ -110,7 +110,7 @@ TEST_CASE("replicates.csv: what is read back is what was written", "[app][result
   CHECK(all.failures() == std::vector<std::string>{"replicate 1: boom"});
   {
     Replicates failing;
-    const Outcome early{.failed = true, .message = "boom"};
+    const Outcome early{.series = {}, .failed = true, .message = "boom"};
     failing.add(part_with(4, {early}), {}, "point 3 of 11");
     failing.add(part_with(5, {early}), coordinates, "point 3 of 11");
     CHECK(failing.failures() ==
