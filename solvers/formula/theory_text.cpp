@@ -810,6 +810,29 @@ class Solver {
     }
   }
 
+  /// The place farthest from a solution along a direction where the equations hold nearly as well:
+  /// next to a multiple zero it is far away. The solution itself where the slope there is that of
+  /// the equations around it.
+  VectorXd as_good(const Solution& s, VectorXd direction) const {
+    constexpr double kAround = 1e-2, kCurved = 1e-2, kAsGood = 8, kTimes = 2;
+    if (!direction.allFinite() || direction.norm() == 0) return s.u;
+    direction *= s.u.norm() > 0 ? s.u.norm() / direction.norm() : 1 / direction.norm();
+    const auto off = [&](double way) -> double {
+      const VectorXd there = s.u + way * direction;
+      if (!inside(there)) return kNoValue;
+      try {
+        return residual(there, e_).norm();
+      } catch (const Error&) {
+        return kNoValue;
+      }
+    };
+    if (!((kAround * s.jacobian * direction).norm() < kCurved * off(kAround))) return s.u;
+    double way = std::numeric_limits<double>::epsilon();
+    const double most = kAsGood * s.rest.norm();
+    while (way < kAround && off(way) <= most && off(-way) <= most) way *= kTimes;
+    return s.u + way * direction;
+  }
+
   /// Of fixed, map(u) - u.
   VectorXd residual(const VectorXd& u, Evaluator& e) const {
     VectorXd out(u.size());
@@ -1474,6 +1497,18 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
                 kMultiplicity * std::abs(other.values[y].value - point.values[y].value);
             if (point.values[y].reason.empty() && std::isfinite(rest))
               point.values[y].numerical_error += rest;
+          }
+        }
+        if (const VectorXd other =
+                solver.as_good(solution, lu.solve(VectorXd::Ones(sharper.size())));
+            other != solution.u) {
+          c.set_states(fine, other);
+          const TextPoint moved = c.values(fine, nullptr);
+          for (std::size_t y = 0; y < n; ++y) {
+            const double off = std::abs(moved.values[y].value - point.values[y].value);
+            TextValue& v = point.values[y];
+            if (v.reason.empty() && std::isfinite(off))
+              v.numerical_error = std::max(v.numerical_error, off);
           }
         }
         point.branch = c.text.branches ? s + 1 : 0;

@@ -157,11 +157,22 @@ TEST_CASE("TextTheory: multiple zeros, and unknowns of unlike size", "[solvers][
     text.zero = equations;
     return all(text, {"x"}, {{1}})[0][0].values[0];
   };
-  for (const auto& [start, power] : {std::pair{"2", "2"}, std::pair{"1.5", "2"}, {"3", "2"}}) {
+  for (const auto& [start, power] : {std::pair{"2", "2"},
+                                     std::pair{"1.5", "2"},
+                                     {"3", "2"},
+                                     {"2", "3"},
+                                     {"1.3", "3"},
+                                     {"2", "5"}}) {
     const TextValue twice = zero({{"m", start}}, {{"m", std::string("(m - x)^") + power}});
     INFO(start << " " << twice.reason << " " << twice.value << " +- " << twice.numerical_error);
     if (twice.reason.empty()) CHECK(std::abs(twice.value - 1) <= twice.numerical_error);
   }
+  // The last digits of the residual are rounding.
+  const TextValue expanded = zero({{"m", "2"}}, {{"m", "m^3 - 3*x*m^2 + 3*x^2*m - x^3"}});
+  if (expanded.reason.empty()) CHECK(std::abs(expanded.value - 1) <= expanded.numerical_error);
+  const TextValue simple = zero({{"m", "2"}}, {{"m", "m^3 - x - 1"}});
+  CHECK(simple.value == Approx(std::cbrt(2.0)).epsilon(1e-14));
+  CHECK(simple.numerical_error < 1e-14);
   const TextValue small =
       zero({{"a", "1"}, {"b", "1"}}, {{"a", "1e12*a - b"}, {"b", "b - 1e-8*x"}});
   CHECK(small.reason == "");
