@@ -77,6 +77,8 @@ std::string other_layout(std::string_view line) {
     if (content.starts_with(mark))
       return fmt::format("; the first line begins with '{}': comments begin with '#'", mark);
   }
+  if (content == "---" || content.ends_with(':'))
+    return "; a YAML file? Expected CSV, which HEPData offers, too";
   if (content.starts_with('|')) return "; a Markdown table? Expected CSV";
   if (content.find('|') != std::string_view::npos &&
       content.find_first_of(",;	") == std::string_view::npos)
