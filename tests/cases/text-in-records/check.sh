@@ -2,7 +2,7 @@
 # Texts within JSON, LaTeX or a table are refused: their names and marks would be words.
 source "$(dirname "${BASH_SOURCE[0]}")/../case.sh"
 refused() { # NAME OF THE FORMAT
-  run 2 theory bigrams-transfer --set model.instance=text --set 'model.file="corpus"'
+  run 2 theory bigrams-boosting --set 'model.instance="text"' --set 'model.unit="word"' --set 'model.file="corpus"' --set model.tokens=4 --quiet
   says err "$1"
 }
 for json in '{"text": "the cat sat"}\n{"text": "the dog ran"}\n' '[\n  {"text": "the cat sat"}]\n' '["the cat sat", "the dog"]\n' \
@@ -23,6 +23,6 @@ for _ in 1 2 3 4 5 6 7 8 9; do
 done >prose
 for first in 1 2 3 4; do
   tail -n +$first prose >corpus
-  run 0 theory bigrams-transfer --set model.instance=text --set 'model.file="corpus"'
+  run 0 theory bigrams-boosting --set 'model.instance="text"' --set 'model.unit="word"' --set 'model.file="corpus"' --set model.tokens=4 --quiet
 done
 finish
