@@ -6,7 +6,7 @@ says err "model.units"
 says err "1 <= units <= 1000"
 run 2 theory bigrams-softmax --set sim.length=1000000000
 says err "sim.length"
-says err "1 <= length <= 1e6"
+says err "1 <= length <= 1000000"
 # Whole numbers that a double does not hold.
 printf 'x = "t"\n[sweep]\nt = [1, 2]\nn = [9007199254740993, 3]\n[theory]\nexpression = "n + t"\n[simulation]\nexpression = "n + t"\n' >whole.toml
 run 2 theory whole.toml
