@@ -736,7 +736,7 @@ double Evaluator::normal(const Code& c) {
     bool cut = false;
     if (const auto found = trapezoid(c, w, cut)) {
       noise.end(found->absolute, found->error);
-      if (found->absolute == 0 && has_peaks(c.parts[0])) {
+      if (found->absolute == 0 && (has_peaks(c.parts[0]) || has_kinks(c.parts[0]))) {
         remark(
             fmt::format("{}: the formula is 0 wherever it was evaluated; if it has a narrow "
                         "peak, write an integral with limits around it",

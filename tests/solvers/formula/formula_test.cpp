@@ -604,6 +604,7 @@ TEST_CASE("formula: an integral that is zero wherever it was looked at is told",
   for (const std::string text : {"integral(u, -inf, inf, exp(-(u - 1000)^2)) + x",
                                  "integral(u, 0, inf, exp(-(u - 50)^2*1e4)) + x",
                                  "integral(u, 0, 1, u > 0.999) + x",
+                                 "normal(z, max(z - 20, 0)) + x",
                                  "integral(u, 0, 1000, exp(-(u - 123.4)^2*1e6)) + x"}) {
     INFO(text);
     REQUIRE(remarks(text).size() == 1);
