@@ -11,5 +11,6 @@ __attribute__((constructor(101))) void require_processor() { attica::require_ins
 
 int main(int argc, char** argv) {
   attica::platform::keep_freed_memory();
+  attica::platform::limit_memory();
   return attica::app::program(argc, argv, attica::built_in());
 }

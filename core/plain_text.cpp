@@ -214,6 +214,50 @@ std::optional<Format> format_of(std::string_view bytes) {
   return unmarked_encoding(bytes);
 }
 
+/// Files whose texts stand between names and marks that are no part of them: JSON, LaTeX, tables
+/// with a column of texts.
+std::optional<Format> markup_of(std::string_view bytes) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  std::string_view rest = bytes;
+  if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
+  rest.remove_prefix(std::min(rest.find_first_not_of(kBlank), rest.size()));
+  if (rest.starts_with('{') || rest.starts_with('[')) {
+    const std::size_t quote = std::min(rest.find_first_not_of("[{ \t\r\n"), rest.size() - 1);
+    const std::size_t end = rest[quote] == '"' ? rest.find('"', quote + 1) : std::string_view::npos;
+    const std::size_t next =
+        end == std::string_view::npos ? end : rest.find_first_not_of(kBlank, end + 1);
+    const char after = next == std::string_view::npos ? ' ' : rest[next];
+    if (after == ':' || (rest.front() == '[' && (after == ',' || after == ']')))
+      return Format{"", "a JSON file", kItself, "its texts alone, as by jq -r .text FILE"};
+  }
+  constexpr std::size_t kLooked = 1 << 16;
+  if (rest.starts_with("\\documentclass") || rest.starts_with("\\documentstyle") ||
+      rest.substr(0, kLooked).find("\\begin{document}") != std::string_view::npos)
+    return Format{"", "a LaTeX file", kItself, "pandoc -f latex -t plain FILE"};
+  const std::string_view first = rest.substr(0, std::min(rest.find_first_of("\r\n"), rest.size()));
+  for (const char separator : {',', '\t', ';'}) {
+    bool names = first.find(separator) != std::string_view::npos, texts = false;
+    for (std::string_view left = first; names && !left.empty();) {
+      const std::size_t end = std::min(left.find(separator), left.size());
+      std::string_view name = left.substr(0, end);
+      left.remove_prefix(std::min(end + 1, left.size()));
+      if (name.size() > 2 && name.starts_with('"') && name.ends_with('"'))
+        name = name.substr(1, name.size() - 2);
+      names =
+          name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789") == std::string_view::npos;
+      texts = texts || name == "text" || name == "sentence" || name == "content" ||
+              name == "review" || name == "abstract" || name == "document";
+    }
+    if (names && texts)
+      return Format{"",
+                    "a table with a column of texts",
+                    kItself,
+                    "the texts alone, a line each, as by pandas' D.text.to_csv(FILE, index=False, "
+                    "header=False)"};
+  }
+  return std::nullopt;
+}
+
 void append_utf8(std::string& text, std::uint32_t c) {
   const auto byte = [&](std::uint32_t b) { text += static_cast<char>(b); };
   if (c < 0x80) {
@@ -486,6 +530,9 @@ std::string plain_text(std::string_view bytes, const std::string& source, TextKi
   const Refusals refuse{source, kind};
   std::string text = decompressed_as(bytes, refuse);
   if (const auto format = format_of(text)) throw refuse.of(*format);
+  if (kind == TextKind::text) {
+    if (const auto format = markup_of(text)) throw refuse.of(*format);
+  }
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
     if (kind != TextKind::table)
       throw refuse.of(Format{"", "UTF-16", "", "iconv -f UTF-16 -t UTF-8 FILE"});

@@ -41,6 +41,16 @@ namespace {
 
 void keep_from_children(int descriptor) noexcept { ::fcntl(descriptor, F_SETFD, FD_CLOEXEC); }
 
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !defined(__has_feature)
+#define ATTICA_LIMITS_MEMORY  // sanitizers reserve terabytes
+#elif !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)
+#define ATTICA_LIMITS_MEMORY
+#endif
+#endif
+struct rlimit data_before = {};  // NOLINT(*-avoid-non-const-global-variables): of the process
+bool data_limited = false;       // NOLINT(*-avoid-non-const-global-variables)
+
 }  // namespace
 
 void keep_freed_memory() noexcept {
@@ -136,6 +146,23 @@ std::optional<double> available_memory() {
   return least;
 }
 
+bool limit_memory() noexcept {
+#ifdef ATTICA_LIMITS_MEMORY
+  const std::optional<double> available = available_memory();
+  if (data_limited || !available || ::getrlimit(RLIMIT_DATA, &data_before) != 0)
+    return data_limited;
+  constexpr double kReserved = 1 << 30;  // stacks of threads, which are never filled
+  struct rlimit lower = data_before;
+  lower.rlim_cur = std::min(lower.rlim_cur, static_cast<rlim_t>(*available + kReserved));
+  data_limited = ::setrlimit(RLIMIT_DATA, &lower) == 0;
+#endif
+  return data_limited;
+}
+
+void lift_memory_limit() noexcept {
+  if (data_limited) ::setrlimit(RLIMIT_DATA, &data_before);
+}
+
 double peak_memory() {
   struct rusage usage = {};
   ::getrusage(RUSAGE_SELF, &usage);
@@ -195,6 +222,7 @@ void close_from(int first) noexcept {
 
 void execute(char* const arguments[], char** variables) noexcept {
   environment() = variables;
+  lift_memory_limit();
   ::execvp(arguments[0], arguments);
 }
 

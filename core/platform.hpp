@@ -37,6 +37,14 @@ std::vector<std::string> command_line();
 /// where neither is known.
 std::optional<double> available_memory();
 
+/// @brief Refuses memory beyond what is available now, for programs: an allocation too large throws
+/// std::bad_alloc, where the system would end the process by a signal. Children that `execute`
+/// starts have the old limit.
+/// @return false: there is no limit, as elsewhere than on Linux and under sanitizers
+bool limit_memory() noexcept;
+/// @brief The limit from before `limit_memory`. Safe between fork and exec.
+void lift_memory_limit() noexcept;
+
 /// @brief The most memory that this process has held, in bytes.
 double peak_memory();
 

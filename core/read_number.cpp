@@ -82,8 +82,15 @@ std::string number_hint(std::string_view text) {
   if (text.starts_with('\'') && text.ends_with('\''))
     return "; fields are quoted with double quotes";
   if (text.find_first_not_of("+-0123456789,eE") == std::string_view::npos &&
-      std::count(text.begin(), text.end(), ',') == 1)
+      std::count(text.begin(), text.end(), ',') == 1) {
+    const std::string_view after = text.substr(text.find(',') + 1);
+    constexpr std::size_t kGroup = 3;
+    if (after.size() == kGroup && after.find_first_not_of("0123456789") == std::string_view::npos)
+      return "; decimals are written with a point, thousands without a separator (Excel: save as "
+             "CSV "
+             "with English number formats)";
     return "; decimals are written with a point (Excel: save as CSV with English number formats)";
+  }
   if (text.find_first_not_of("+-0123456789.,'eE") == std::string_view::npos &&
       text.find_first_of(",'") != std::string_view::npos)
     return "; numbers are written without separators of thousands, decimals with a point";

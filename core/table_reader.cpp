@@ -77,6 +77,8 @@ std::string other_layout(std::string_view line) {
     if (content.starts_with(mark))
       return fmt::format("; the first line begins with '{}': comments begin with '#'", mark);
   }
+  if (content == "---" || content.ends_with(':'))
+    return "; a YAML file? Expected CSV, which HEPData offers, too";
   if (content.starts_with('|')) return "; a Markdown table? Expected CSV";
   if (content.find('|') != std::string_view::npos &&
       content.find_first_of(",;	") == std::string_view::npos)
@@ -569,9 +571,11 @@ void TableReader::look_for_row(std::string_view comment) {
   if (skipped_count_++ == 0) skipped_ = at_line_;
 }
 
-/// Between semicolons, as German and French spreadsheets write them, 1.000 may be a thousand.
+/// Between semicolons, as German and French spreadsheets write them, 1.000 may be a thousand;
+/// between others beside numbers without a point, as 500: what formats numbers writes all with one,
+/// or none.
 void TableReader::look_for_thousands() {
-  if (separator_ != ';' || json_) return;
+  if (json_) return;
   thousands_.resize(row_.size());
   for (std::size_t k = 0; k < row_.size(); ++k) {
     Thousands& column = thousands_[k];
@@ -585,6 +589,7 @@ void TableReader::look_for_thousands() {
     column.possible = point <= kGroup && is_written_whole(text.substr(0, point)) &&
                       (zero || text.front() != '0') &&
                       (point == text.size() || (group.size() == kGroup && is_written_whole(group)));
+    column.whole = column.whole || (point == text.size() && !zero);
     if (column.possible && column.line == 0 && point < text.size()) {
       column.line = line_;
       column.text = row_[k].text;
@@ -595,7 +600,7 @@ void TableReader::look_for_thousands() {
 void TableReader::remark_on_thousands() {
   for (std::size_t k = 0; k < thousands_.size(); ++k) {
     const Thousands& column = thousands_[k];
-    if (!column.possible || column.line == 0) continue;
+    if (!column.possible || column.line == 0 || (separator_ != ';' && !column.whole)) continue;
     remarks_.push_back(fmt::format(
         "{}:{}: {} in {} was read as {}, a number with decimals; if the points separate thousands, "
         "take them out",

@@ -79,6 +79,7 @@ class TableReader {
   /// Whether a column's points may separate thousands, and the first number that has one.
   struct Thousands {
     bool possible = true;
+    bool whole = false;  ///< a number has no point
     std::size_t line = 0;
     std::string text = {};
   };

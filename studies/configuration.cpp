@@ -82,6 +82,12 @@ Value Parameter::checked(const Value& scalar, std::string_view shown_name) const
       double number = 0;
       if (const auto* integer = std::get_if<std::int64_t>(&scalar)) {
         number = static_cast<double>(*integer);
+        constexpr std::int64_t kExact = std::int64_t{1} << 53;
+        if (*integer < -kExact || *integer > kExact)
+          refuse(fmt::format("at most 2^53 = {}, or {}.0, a number that is rounded to {:.17g}",
+                             kExact,
+                             *integer,
+                             number));
       } else if (const auto* real = std::get_if<double>(&scalar)) {
         number = *real;
       } else {

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "attica/app/run/results.hpp"
 
@@ -44,19 +47,21 @@ TableData table_data(const std::string& bytes,
     result.data.curves = recorded_curves({}, replicates);
     return result;
   }
-  for (Prediction& prediction : sources::predictions(table, x)) {
-    // Where there is no value, nothing is drawn.
-    Series& series = prediction.series;
-    std::size_t kept = 0;
-    for (std::size_t k = 0; k < series.x.size(); ++k) {
-      if (!std::isfinite(series.y[k])) continue;
-      series.x[kept] = series.x[k];
-      series.y[kept++] = series.y[k];
+  for (const Prediction& prediction : sources::predictions(table, x)) {
+    // Where there is no value, nothing is drawn. Rows may stand in any order; a line has one.
+    const Series& rows = prediction.series;
+    std::vector<std::size_t> order;
+    for (std::size_t k = 0; k < rows.x.size(); ++k) {
+      if (std::isfinite(rows.y[k])) order.push_back(k);
     }
-    series.x.resize(kept);
-    series.y.resize(kept);
+    std::ranges::stable_sort(order, {}, [&](std::size_t k) { return rows.x[k]; });
+    Series sorted{.name = rows.name, .point = rows.point, .x_name = rows.x_name, .x = {}, .y = {}};
+    for (const std::size_t k : order) {
+      sorted.x.push_back(rows.x[k]);
+      sorted.y.push_back(rows.y[k]);
+    }
     result.data.curves.push_back(
-        {.theory = !points, .mean = prediction.series, .sem = {}, .sd = {}, .n = {}});
+        {.theory = !points, .mean = std::move(sorted), .sem = {}, .sd = {}, .n = {}});
   }
   return result;
 }

@@ -119,6 +119,7 @@ ChildEnd run_child(const std::vector<std::string>& command,
         ::dup2(output_end.number, STDOUT_FILENO) >= 0 &&
         ::dup2(terminal_end.number, STDERR_FILENO) >= 0) {
       platform::close_from(STDERR_FILENO + 1);
+      platform::lift_memory_limit();
       ::execve(program.c_str(), arguments.data(), variables.data());
     }
     ::_exit(127);

@@ -115,14 +115,6 @@ std::string change_first(const FarSetting& setting) {
   return setting.key.empty() ? std::string() : fmt::format("; change {} first", setting.text);
 }
 
-/// Whether a message names a parameter of the study: advice of its own.
-bool names_a_parameter(const std::string& text, const CheckedConfiguration& configuration) {
-  const std::vector<Parameter> parameters = all_parameters(*configuration.study);
-  return std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& p) {
-    return p.key.find('.') != std::string::npos && text.find(p.key) != std::string::npos;
-  });
-}
-
 /// A place as theory.json lists it: {"series": ..., coordinates, x}.
 Point point_in(const Json& place) {
   Point point;
@@ -275,13 +267,12 @@ std::string failure_text(const CheckedConfiguration& configuration, const CheckR
     return failed_theory_text(configuration, *failed);
   if (const auto failures = facts.find("failures");
       failures != facts.end() && failures->is_array() && !failures->empty()) {
+    // Advice of its own, as "lower sim.eta", may not meet what was set too far.
+    const FarSetting setting = farthest_setting(configuration, {});
     const std::string first = failures->front().get<std::string>();
-    return fmt::format("{}{}{}",
-                       first,
-                       and_more(failures->size()),
-                       names_a_parameter(first, configuration)
-                           ? ""
-                           : change_first(farthest_setting(configuration, {})));
+    const bool named = !setting.key.empty() && first.find(setting.key) != std::string::npos;
+    return fmt::format(
+        "{}{}{}", first, and_more(failures->size()), named ? "" : change_first(setting));
   }
   const auto first_of = [&](const std::vector<Place>& places, const RunVerdict& run) {
     std::string text;
@@ -301,7 +292,7 @@ std::string failure_text(const CheckedConfiguration& configuration, const CheckR
     if (text.empty()) text = first_of(control.places, control.points);
   }
   if (!text.empty()) return text;
-  return fmt::format("runs diverged before there was anything to compare{}",
+  return fmt::format("runs diverged at every point before there was anything to compare{}",
                      change_first(farthest_setting(configuration, {})));
 }
 

@@ -214,7 +214,7 @@ std::size_t Replicates::place_of(const Series& series, const Point& point) {
   return at->second;
 }
 
-void Replicates::add(const PartRecord& part, const Point& coordinates) {
+void Replicates::add(const PartRecord& part, const Point& coordinates, const std::string& place) {
   // Where the series of the replicate before were: those of the next are the same, as a rule.
   struct Known {
     std::size_t curve;
@@ -233,7 +233,11 @@ void Replicates::add(const PartRecord& part, const Point& coordinates) {
     const std::uint64_t replicate = part.first_replicate + r;
     ++statuses_[outcome.status];
     if (outcome.failed) {
-      failures_.push_back(fmt::format("replicate {}: {}", replicate, outcome.message));
+      const Point point =
+          joined(coordinates, outcome.series.empty() ? Point() : outcome.series.front().point);
+      const std::string where = point.empty() ? place : describe(point);
+      failures_.push_back(fmt::format(
+          "replicate {}{}{}: {}", replicate, where.empty() ? "" : " at ", where, outcome.message));
     }
     for (std::size_t s = 0; s < outcome.series.size(); ++s) {
       const Series& series = outcome.series[s];

@@ -39,7 +39,9 @@ PartRecord decode(std::string_view content);
 class Replicates {
  public:
   /// @brief Adds a piece's outcomes; `coordinates` go before every point.
-  void add(const PartRecord& part, const Point& coordinates);
+  /// @param place where these replicates are, in words, for those that failed before they had a
+  /// point: "point 3 of 11"
+  void add(const PartRecord& part, const Point& coordinates, const std::string& place = {});
   /// @brief Sorts x within each curve and computes the means. Call once, after the last add.
   void finish();
 
@@ -48,7 +50,7 @@ class Replicates {
   std::size_t values() const;
   /// @brief How many replicates ended with each status.
   const std::map<std::string, std::size_t>& statuses() const { return statuses_; }
-  /// @brief Messages of failed replicates.
+  /// @brief Messages of failed replicates: "replicate 3 at alpha=2: ...".
   const std::vector<std::string>& failures() const { return failures_; }
 
  private:

@@ -212,7 +212,10 @@ Replicates RunFolder::collect(const Work& work, const std::vector<PieceOfRun>& p
     for (std::size_t k = 0; k < count; ++k) {
       const PieceOfRun& piece = pieces[first + k];
       const PartRecord* const stored = memory_->find(piece.file_name());
-      all.add(stored != nullptr ? *stored : parts[k], work.problems[piece.problem].coordinates);
+      const Problem& problem = work.problems[piece.problem];
+      all.add(stored != nullptr ? *stored : parts[k],
+              problem.coordinates,
+              fmt::format("point {} of {}", piece.piece.point + 1, problem.experiment->points()));
     }
   }
   all.finish();

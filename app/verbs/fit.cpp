@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "attica/app/command/exit_codes.hpp"
 #include "attica/app/command/text.hpp"
@@ -208,7 +211,14 @@ std::vector<Fitted> asked_exponents(const Options& options, const FitSubject& su
   const std::string& x = options.sizes.front();
   std::vector<ObservedCurve> arranged = against(subject.curves, subject.series, x);
   std::vector<Point> places;
-  for (const ObservedCurve& curve : arranged) places.push_back(curve.mean.point);
+  std::vector<std::pair<Point, std::size_t>> lengths;
+  std::set<double> sizes;
+  for (const ObservedCurve& curve : arranged) {
+    places.push_back(curve.mean.point);
+    lengths.emplace_back(curve.mean.point, curve.mean.x.size());
+    sizes.insert(curve.mean.x.begin(), curve.mean.x.end());
+  }
+  require_curves(lengths, sizes.size());
   if (!subject.cap_series.empty()) {
     for (ObservedCurve& curve : against(subject.curves, subject.cap_series, x))
       arranged.push_back(std::move(curve));

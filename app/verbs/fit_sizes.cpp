@@ -6,6 +6,9 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "attica/app/command/exit_codes.hpp"
 #include "attica/app/command/text.hpp"
@@ -386,6 +389,13 @@ std::vector<SizedCells> sized_cells(const Options& options, const FitSubject& su
   std::vector<SizedSeries> caps = caps_of(subject, options.sizes);
   apply_windows(options, options.sizes, values);
   if (!caps.empty()) apply_windows(options, options.sizes, caps);
+  std::vector<std::pair<Point, std::size_t>> lengths;
+  std::set<std::vector<double>> sizes;
+  for (const SizedSeries& one : values) {
+    lengths.emplace_back(one.rest, one.cells.size());
+    for (const SizedValues& cell : one.cells) sizes.insert(cell.sizes);
+  }
+  require_curves(lengths, sizes.size());
   std::vector<SizedCells> all;
   for (const SizedSeries& one : values)
     all.push_back({.rest = one.rest, .cells = scaling_cells(one, caps)});

@@ -356,6 +356,33 @@ void read_fit_subject(const Options& options, const Registry& registry, FitSubje
                             subject.series));
 }
 
+void require_curves(const std::vector<std::pair<Point, std::size_t>>& curves, std::size_t sizes) {
+  constexpr std::size_t kFewestSizes = 3, kMany = 5;
+  const bool fits = std::any_of(
+      curves.begin(), curves.end(), [](const auto& c) { return c.second >= kFewestSizes; });
+  if (fits || sizes < kFewestSizes || curves.size() < kMany) return;
+  std::map<std::string, std::set<double>> numbers;
+  for (const auto& [point, count] : curves) {
+    for (const auto& [name, value] : point) {
+      if (const auto* number = std::get_if<double>(&value)) numbers[name].insert(*number);
+    }
+  }
+  const auto most =
+      std::max_element(numbers.begin(), numbers.end(), [](const auto& a, const auto& b) {
+        return a.second.size() < b.second.size();
+      });
+  if (most == numbers.end() || most->second.size() < kMany) return;
+  throw Error(
+      ErrorKind::input,
+      fmt::format("column '{}' has {} different numbers, each a curve of its own with at most "
+                  "two of {} sizes: another measurement? Leave it out, or name it with "
+                  "--value or --x",
+                  most->first,
+                  most->second.size(),
+                  sizes),
+      most->first);
+}
+
 std::string narrow_span_text(const std::string& sizes, double span, double tolerance) {
   if (!(span > 1) || span >= kSmallestSpan) return {};
   return fmt::format(

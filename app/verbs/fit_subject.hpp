@@ -93,6 +93,13 @@ void apply_windows(const Options& options,
                    const std::vector<std::string>& names,
                    std::vector<SizedSeries>& all);
 
+/// @brief Refuses curves of one or two sizes each that would be one curve but for a coordinate
+/// which differs in nearly every row: another measurement.
+/// @param curves coordinates of each, and its number of sizes
+/// @param sizes of all curves together
+/// @throws Error of kind input naming the column
+void require_curves(const std::vector<std::pair<Point, std::size_t>>& curves, std::size_t sizes);
+
 /// @brief What sizes that span less than a verdict needs leave open: "  the sizes span a factor 4,
 /// over which ...", a line; empty if they span enough.
 std::string narrow_span_text(const std::string& sizes, double span, double tolerance);

@@ -191,7 +191,9 @@ struct Evaluator::Workspace {
   std::vector<double> f = {};
   double low = 0, high = 0;  ///< ends between which x are places
   double largest = 0;        ///< of what quadrature met, absolute
-  int looks = 0;             ///< of root: how often further zeros were looked for
+  double at_largest = 0;     ///< where that was
+  double from = 0, to = 0;  ///< ends of the interval of quadrature around that place, see places_of
+  int looks = 0;            ///< of root: how often further zeros were looked for
 };
 
 /// An index that runs over given numbers, as long as it lives.
@@ -734,7 +736,7 @@ double Evaluator::normal(const Code& c) {
     bool cut = false;
     if (const auto found = trapezoid(c, w, cut)) {
       noise.end(found->absolute, found->error);
-      if (found->absolute == 0 && has_peaks(c.parts[0])) {
+      if (found->absolute == 0 && (has_peaks(c.parts[0]) || has_kinks(c.parts[0]))) {
         remark(
             fmt::format("{}: the formula is 0 wherever it was evaluated; if it has a narrow "
                         "peak, write an integral with limits around it",
@@ -856,6 +858,8 @@ double Evaluator::normal_pair(const Code& c) {
   Workspace& w = workspace(c);
   const int f = c.parts[1];
   const Noise noise(*this);
+  // The nodes of two rules may agree on both sides of a kink and have none next to it.
+  w.adaptive = w.adaptive || has_kinks(f);
   if (!w.adaptive) {
     const auto average = [&](std::size_t nodes) {
       const HermiteRule& rule = hermite(nodes);
@@ -899,6 +903,26 @@ double Evaluator::normal_pair(const Code& c) {
   return weighed_by_density(inner, w, c);
 }
 
+namespace {
+
+/// The variable of GSL's rules: x itself, or t from 0 to 1 where an end is infinite, beyond the
+/// finite end or on both sides of 0.
+struct PlaceOf {
+  double a = 0, b = 0;
+
+  bool infinite() const { return std::isinf(a) || std::isinf(b); }
+  double end() const { return std::isfinite(a) ? a : std::isfinite(b) ? b : 0; }
+  double operator()(double x) const { return infinite() ? 1 / (1 + std::abs(x - end())) : x; }
+  /// @param near a place on the same side
+  double back(double t, double near) const {
+    if (!infinite()) return t;
+    const double away = (1 - t) / t;
+    return near < end() ? end() - away : end() + away;
+  }
+};
+
+}  // namespace
+
 double Evaluator::quadrature(const std::function<double(double)>& f,
                              double a,
                              double b,
@@ -908,7 +932,7 @@ double Evaluator::quadrature(const std::function<double(double)>& f,
   if (!w.intervals) w.intervals.reset(gsl_integration_workspace_alloc(kIntervals));
   if (!w.intervals) check_gsl(GSL_ENOMEM, "quadrature");
   double where = kNone;  // not finite there
-  double largest = 0;
+  double largest = 0, at_largest = 0;
   const Noise noise(*this);
   const double relative = std::max((effort_.half ? 1000 : 10) * effort_.tolerance, 5e-14);
   struct Found {
@@ -928,7 +952,10 @@ double Evaluator::quadrature(const std::function<double(double)>& f,
         value = f(std::isfinite(b) && x > b - 2 * aside ? x - aside : x + aside);
       }
       if (!std::isfinite(value)) where = x;
-      largest = std::max(largest, std::abs(value));
+      if (std::abs(value) > largest) {
+        largest = std::abs(value);
+        at_largest = x;
+      }
       return absolute ? std::abs(value) : value;
     });
     if (!breaks.empty()) {
@@ -1006,6 +1033,14 @@ double Evaluator::quadrature(const std::function<double(double)>& f,
   if (effort_.half && std::isnan(where)) found = with_ends(found);
   if (!std::isnan(where)) fail(c, fmt::format("the formula is not finite at {}", where));
   w.largest = largest;
+  w.at_largest = at_largest;
+  const PlaceOf place{a, b};
+  for (std::size_t k = 0; k < room->size; ++k) {
+    if (room->alist[k] <= place(at_largest) && place(at_largest) <= room->blist[k]) {
+      w.from = room->alist[k];
+      w.to = room->blist[k];
+    }
+  }
   const double width = std::isfinite(b - a) ? b - a : 1;
   // Short of the tolerance by rounding is no failure: the second evaluation tells the error. Nor is
   // a value that is small because positive and negative parts cancel, if each of them is finite.
@@ -1035,6 +1070,91 @@ double Evaluator::quadrature(const std::function<double(double)>& f,
   return found.value;
 }
 
+/// A peak between the places at which quadrature looked. Where the formula falls off by an order on
+/// both sides of the largest value within a fraction of the interval there, the nodes do not
+/// resolve it: what is between them is scanned.
+std::optional<Evaluator::Peak> Evaluator::missed_peak(const std::function<double(double)>& f,
+                                                      double a,
+                                                      double b,
+                                                      const Workspace& w) const {
+  constexpr double kNodes = 16, kFalls = 0.1, kHigher = 3;
+  const PlaceOf place{a, b};
+  const double here = w.at_largest;
+  const double step = (w.to - w.from) / kNodes;
+  if (!(w.largest > 0) || !(step > 0)) return std::nullopt;
+  const double first = place.infinite() ? 0 : a, last = place.infinite() ? 1 : b;
+  double low = std::max(place(here) - step, first), high = std::min(place(here) + step, last);
+  const auto size = [&](double t) {
+    if (place.infinite() && t <= 0) return 0.0;
+    const double value = std::abs(f(place.back(t, here)));
+    return std::isfinite(value) ? value : 0.0;
+  };
+  if (std::max(size(low), size(high)) >= kFalls * w.largest) return std::nullopt;
+  double best = place(here), height = w.largest;
+  for (int round = 0; round < 12; ++round) {
+    constexpr int kPlaces = 24;
+    const double apart = (high - low) / kPlaces;
+    for (int k = 1; k < kPlaces; ++k) {
+      const double t = low + k * apart, now = size(t);
+      if (now <= height) continue;
+      height = now;
+      best = t;
+    }
+    low = std::max(best - apart, first);
+    high = std::min(best + apart, last);
+  }
+  const double x = place.back(best, here);
+  // At an end it is a singularity there, which the rules are made for.
+  constexpr double kEnd = 1e-6;
+  const double range = last - first;
+  if (height <= kHigher * w.largest || best - first < kEnd * kEnd * range ||
+      (!place.infinite() && last - best < kEnd * range) || std::abs(x - place.end()) == 0)
+    return std::nullopt;
+  double width = 1e-12 * std::max(std::abs(x), 1e-12);
+  const auto falls = [&](double at) {
+    return at <= a || at >= b || !(std::abs(f(at)) > height / 2);
+  };
+  while (!(falls(x - width) && falls(x + width)) && width < std::abs(x) + 1) width *= 2;
+  return Peak{x, width};
+}
+
+double Evaluator::with_peaks(const std::function<double(double)>& f,
+                             double a,
+                             double b,
+                             Workspace& w,
+                             const Code& c,
+                             int depth) {
+  const double whole = quadrature(f, a, b, {}, w, c);
+  const double largest = w.largest;
+  const auto peak = has_peaks(c.parts[2]) ? missed_peak(f, a, b, w) : std::nullopt;
+  constexpr int kDeepest = 5;
+  if (!peak || depth == kDeepest) {
+    if (peak) {
+      remark(fmt::format(
+          "{}: a peak at {:.6g} is narrower than quadrature resolves; give limits around it",
+          c.text,
+          peak->x));
+    }
+    return whole;
+  }
+  constexpr double kCore = 8, kWings = 64;
+  double sum = 0, all = largest, before = a;
+  for (const double next : {peak->x - kWings * peak->width,
+                            peak->x - kCore * peak->width,
+                            peak->x,
+                            peak->x + kCore * peak->width,
+                            peak->x + kWings * peak->width,
+                            b}) {
+    if (!(next > before) || next > b) continue;
+    sum += with_peaks(f, before, next, w, c, depth + 1);
+    all = std::max(all, w.largest);
+    before = next;
+  }
+  if (before < b) sum += with_peaks(f, before, b, w, c, depth + 1);
+  w.largest = all;
+  return sum;
+}
+
 double Evaluator::integral(const Code& c) {
   double a = scalar(c.parts[0]), b = scalar(c.parts[1]);
   if (std::isnan(a) || std::isnan(b)) fail(c, fmt::format("limits {} and {}", a, b));
@@ -1044,7 +1164,7 @@ double Evaluator::integral(const Code& c) {
   if (std::isinf(a) && std::isinf(b) && a == b) fail(c, "limits that are both infinite");
   const int f = c.parts[2];
   Workspace& w = workspace(c);
-  const double value = quadrature([&](double u) { return at(c.slot, u, f); }, a, b, {}, w, c);
+  const double value = with_peaks([&](double u) { return at(c.slot, u, f); }, a, b, w, c, 0);
   if (w.largest == 0 && has_peaks(f)) {
     remark(
         fmt::format("{}: the formula is 0 wherever it was evaluated between {:.6g} and {:.6g}; "
@@ -1062,6 +1182,18 @@ bool Evaluator::has_peaks(int number) const {
   static const auto kExp = function_of_one("exp");
   return (c.op == Op::function && c.function == kExp) || (c.op >= Op::less && c.op <= Op::choice) ||
          std::ranges::any_of(c.parts, [&](int part) { return has_peaks(part); });
+}
+
+bool Evaluator::has_kinks(int number) const {
+  const Code& c = sheet_.codes()[static_cast<std::size_t>(number)];
+  static const std::array kKinks = {function_of_one("abs"),
+                                    function_of_one("sign"),
+                                    function_of_one("floor"),
+                                    function_of_one("rint")};
+  return (c.op == Op::function &&
+          std::find(kKinks.begin(), kKinks.end(), c.function) != kKinks.end()) ||
+         (c.op >= Op::less && c.op <= Op::choice) || c.op == Op::minimum || c.op == Op::maximum ||
+         std::ranges::any_of(c.parts, [&](int part) { return has_kinks(part); });
 }
 
 double Evaluator::mean(const Code& c) {

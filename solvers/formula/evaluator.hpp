@@ -28,18 +28,19 @@ struct Effort {
   bool half = false;
   /// Evaluations of a formula inside binders, all together.
   std::uint64_t evaluations = 20'000'000'000;
-  double seconds = 0;  ///< of wall time; 0: no limit
+  std::int64_t steps = 1'000'000;  ///< of one flow
+  double seconds = 0;              ///< of wall time; 0: no limit
 };
 
 /// @brief Numbers for the names of a sheet, and the formulas at them.
 ///
 /// Averages over a normal variable are trapezoidal sums, whose step is halved from 0.6 until the
 /// average changes by less than the tolerance times the average of the absolute value (of a pair:
-/// Gauss-Hermite nodes, doubled from 16). Where 32 times finer steps do not suffice, or the error
-/// falls too slowly for a smooth function, quadrature is adaptive on [-12, 12], or on [-37, 37] if
-/// the formula grows (GSL QAGP). Integrals: QAGS,
-/// QAGI. Roots: TOMS 748. Minimisers: a grid, then the zero of the derivative, or Brent's method
-/// where no rule gives the derivative.
+/// Gauss-Hermite nodes, doubled from 16, of a formula without kinks). Where 32 times finer steps do
+/// not suffice, or the error falls too slowly for a smooth function, quadrature is adaptive on
+/// [-12, 12], or on [-37, 37] if the formula grows (GSL QAGP). Integrals: QAGS, QAGI. Roots: TOMS
+/// 748. Minimisers: a grid, then the zero of the derivative, or Brent's method where no rule gives
+/// the derivative.
 class Evaluator {
  public:
   Evaluator(const Sheet& sheet, const Effort& effort);
@@ -102,7 +103,23 @@ class Evaluator {
   double with_rounding(double value, double absolute) const;
   double normal_pair(const Code& c);
   double integral(const Code& c);
+  /// The same with the peaks that its nodes miss.
+  double with_peaks(const std::function<double(double)>& f,
+                    double a,
+                    double b,
+                    Workspace& w,
+                    const Code& c,
+                    int depth);
+  struct Peak {
+    double x = 0;
+    double width = 0;
+  };
+  std::optional<Peak> missed_peak(const std::function<double(double)>& f,
+                                  double a,
+                                  double b,
+                                  const Workspace& w) const;
   bool has_peaks(int code) const;
+  bool has_kinks(int code) const;
   double mean(const Code& c);
   double sum(const Code& c);
   double root(const Code& c);

@@ -37,7 +37,6 @@ constexpr double kFound = 1e-3;      // and where there was none before: two pat
 constexpr double kUncertain = 1e-3;  // error of a state beside it: beyond, formulas may bend
 constexpr std::size_t kMostStates = 100'000;
 constexpr std::size_t kMostStiff = 500;
-constexpr std::int64_t kMostSteps = 1'000'000;
 constexpr std::int64_t kMostInPairs = 20'000;  // what takes longer is done one by one
 
 TextPoint nothing(std::size_t series, const std::string& reason, std::size_t branch = 0) {
@@ -509,7 +508,7 @@ Trajectory integrate(const Compiled& c,
                      .relative_tolerance = tolerance,
                      .absolute_tolerance = tolerance * kSmall,
                      .max_step = times.back() / fewest_steps,
-                     .max_steps = kMostSteps};
+                     .max_steps = c.effort.steps};
   if (c.text.stiff) {
     options.jacobian = [&](double t, const VectorXd& x, MatrixXd& jacobian, VectorXd& dfdt) {
       VectorXd at(x.size()), above(x.size()), below(x.size());
@@ -548,9 +547,9 @@ Trajectory integrate(const Compiled& c,
     const std::string hint =
         result.status != OdeStatus::step_limit ? ""
         : c.text.stiff
-            ? fmt::format(" after {} steps: the rates may jump there", kMostSteps)
+            ? fmt::format(" after {} steps: the rates may jump there", c.effort.steps)
             : fmt::format(" after {} steps: the rates may jump there, or need stiff = true",
-                          kMostSteps);
+                          c.effort.steps);
     path.reason = fmt::format("the flow ends: {} at {} = {:.6g}{}{}",
                               to_string(result.status),
                               c.text.time,
@@ -586,7 +585,7 @@ std::optional<std::array<Trajectory, 2>> integrate_pair(const Compiled& c,
     options[p].relative_tolerance = tolerance;
     options[p].absolute_tolerance = tolerance * kSmall;
     options[p].max_step = times.back() / (p == 0 ? kFewestSteps : kFewestCoarser);
-    options[p].max_steps = kMostInPairs;
+    options[p].max_steps = std::min(kMostInPairs, c.effort.steps);
   }
   if (!unit) begin /= units;
   const int time = c.scalar_slots[c.time];
@@ -672,8 +671,9 @@ class Digits {
   bool lost_ = false;
 };
 
-/// @param moved every state a rounding off, where it first is not zero: what that grows to is the
-/// error of a map
+/// @param moved every state a rounding off where it first is not zero, and some a last digit at
+/// every step: what that grows to is the error of a map. A map that only shifts digits, as
+/// 2 u - floor(2 u), would run out of them in both paths alike.
 template <class Compiled>
 Trajectory iterate(const Compiled& c,
                    Evaluator& e,
@@ -683,16 +683,23 @@ Trajectory iterate(const Compiled& c,
   Trajectory path;
   path.states.resize(start.size(), static_cast<Eigen::Index>(times.size()));
   VectorXd x = start, next(start.size());
-  std::vector<Eigen::Index> left;  // states that were not moved yet
-  for (Eigen::Index k = 0; moved && k < x.size(); ++k) left.push_back(k);
+  constexpr double kRounding = std::numeric_limits<double>::epsilon();
+  std::vector<bool> began(static_cast<std::size_t>(x.size()), false);
+  std::uint64_t bits = 1;  // the same ones for every path
   const auto move = [&] {
-    std::erase_if(left, [&](Eigen::Index k) {
-      if (x[k] == 0) return false;
-      x[k] *= 1 + 4 * std::numeric_limits<double>::epsilon();
-      return true;
-    });
+    for (Eigen::Index k = 0; k < x.size(); ++k) {
+      constexpr std::uint64_t kTimes = 6364136223846793005, kPlus = 1442695040888963407;
+      bits = bits * kTimes + kPlus;
+      const bool first = !began[static_cast<std::size_t>(k)] && x[k] != 0;
+      if (first) began[static_cast<std::size_t>(k)] = true;
+      if (first) {
+        x[k] *= 1 + 4 * kRounding;
+      } else if (bits >> 63 == 1) {
+        x[k] *= 1 + kRounding;
+      }
+    }
   };
-  if (!left.empty()) move();
+  if (moved) move();
   double t = 0;
   for (const double wanted : times) {
     for (; t < wanted; ++t) {
@@ -715,7 +722,7 @@ Trajectory iterate(const Compiled& c,
         return path;
       }
       x.swap(next);
-      if (!left.empty()) move();
+      if (moved) move();
     }
     path.states.col(path.reached++) = x;
   }
@@ -801,6 +808,29 @@ class Solver {
       if (error.kind() == ErrorKind::input) throw;
       return std::nullopt;
     }
+  }
+
+  /// The place farthest from a solution along a direction where the equations hold nearly as well:
+  /// next to a multiple zero it is far away. The solution itself where the slope there is that of
+  /// the equations around it.
+  VectorXd as_good(const Solution& s, VectorXd direction) const {
+    constexpr double kAround = 1e-2, kCurved = 1e-2, kAsGood = 8, kTimes = 2;
+    if (!direction.allFinite() || direction.norm() == 0) return s.u;
+    direction *= s.u.norm() > 0 ? s.u.norm() / direction.norm() : 1 / direction.norm();
+    const auto off = [&](double way) -> double {
+      const VectorXd there = s.u + way * direction;
+      if (!inside(there)) return kNoValue;
+      try {
+        return residual(there, e_).norm();
+      } catch (const Error&) {
+        return kNoValue;
+      }
+    };
+    if (!((kAround * s.jacobian * direction).norm() < kCurved * off(kAround))) return s.u;
+    double way = std::numeric_limits<double>::epsilon();
+    const double most = kAsGood * s.rest.norm();
+    while (way < kAround && off(way) <= most && off(-way) <= most) way *= kTimes;
+    return s.u + way * direction;
   }
 
   /// Of fixed, map(u) - u.
@@ -1467,6 +1497,18 @@ TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
                 kMultiplicity * std::abs(other.values[y].value - point.values[y].value);
             if (point.values[y].reason.empty() && std::isfinite(rest))
               point.values[y].numerical_error += rest;
+          }
+        }
+        if (const VectorXd other =
+                solver.as_good(solution, lu.solve(VectorXd::Ones(sharper.size())));
+            other != solution.u) {
+          c.set_states(fine, other);
+          const TextPoint moved = c.values(fine, nullptr);
+          for (std::size_t y = 0; y < n; ++y) {
+            const double off = std::abs(moved.values[y].value - point.values[y].value);
+            TextValue& v = point.values[y];
+            if (v.reason.empty() && std::isfinite(off))
+              v.numerical_error = std::max(v.numerical_error, off);
           }
         }
         point.branch = c.text.branches ? s + 1 : 0;

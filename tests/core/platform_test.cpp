@@ -2,12 +2,15 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <catch2/catch.hpp>
+#include <cstddef>
 #include <filesystem>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -82,4 +85,30 @@ TEST_CASE("platform: a signal that is held back is taken away", "[core][platform
   ::sigpending(&left);
   CHECK(::sigismember(&left, SIGPIPE) == 0);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+TEST_CASE("platform: memory that is not there is refused, and children have the old limit",
+          "[core][platform]") {
+  const pid_t id = ::fork();
+  REQUIRE(id >= 0);
+  if (id == 0) {
+    struct rlimit before = {};
+    if (::getrlimit(RLIMIT_DATA, &before) != 0) ::_exit(1);
+    if (!platform::limit_memory()) ::_exit(0);
+    const auto available = platform::available_memory();
+    if (!available) ::_exit(6);
+    try {
+      const std::vector<char> more(static_cast<std::size_t>(*available) + (std::size_t{4} << 30));
+      ::_exit(more.empty() ? 2 : 3);
+    } catch (const std::bad_alloc&) {
+    }
+    platform::lift_memory_limit();
+    struct rlimit after = {};
+    if (::getrlimit(RLIMIT_DATA, &after) != 0) ::_exit(4);
+    ::_exit(after.rlim_cur == before.rlim_cur ? 0 : 5);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(id, &status, 0) == id);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
 }

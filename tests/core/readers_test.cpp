@@ -300,6 +300,9 @@ TEST_CASE("tables: numbers that may mean something else are remarked upon, or re
   // Thousands, as German spreadsheets write them, in a table or a matrix.
   CHECK_THAT(remarks("x;value\n500;0.25\n1.000;0.5\n"),
              Contains("file:3: 1.000 in column 'x' was read as 1") && !Contains("value"));
+  CHECK_THAT(remarks("x\tvalue\n500\t0.25\n1.000\t0.5\n"),
+             Contains("1.000 in column 'x' was read"));
+  CHECK_THAT(remarks("x,value\n500,0.25\n1.000,0.5\n"), Contains("1.000 in column 'x' was read"));
   CHECK_THAT(remarks("-2.000;7\n12.500;8\n"), Contains("-2.000 in column 1 was read as -2"));
   for (const char* decimals : {"x;value\n0.500;1\n1.000;2\n",  // no thousands begin with 0
                                "x;value\n1.5;1\n1.000;2\n",

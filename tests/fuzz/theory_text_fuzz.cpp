@@ -69,7 +69,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       }
     }
     // Little work for most of them, so that there are many; some may do more.
-    const Effort little{.evaluations = size % 64 == 0 ? 4'000U : size % 8 == 0 ? 400U : 60U};
+    const bool much = size % 64 == 0, more = size % 8 == 0;
+    const Effort little{.evaluations = much   ? 4'000U
+                                       : more ? 400U
+                                              : 60U,
+                        .steps = much   ? 10'000
+                                 : more ? 400
+                                        : 60};
     const TextTheory theory(text, {"t", "x"}, little);
     std::vector<std::vector<double>> places = {{2, 0.5}};
     if (size % 4 != 3) places.push_back({3, -1});

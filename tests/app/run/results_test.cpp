@@ -108,6 +108,15 @@ TEST_CASE("replicates.csv: what is read back is what was written", "[app][result
   CHECK(all.statuses().at("finished") == 5);
   CHECK(all.statuses().at("diverged") == 1);
   CHECK(all.failures() == std::vector<std::string>{"replicate 1: boom"});
+  {
+    Replicates failing;
+    const Outcome early{.series = {}, .failed = true, .message = "boom"};
+    failing.add(part_with(4, {early}), {}, "point 3 of 11");
+    failing.add(part_with(5, {early}), coordinates, "point 3 of 11");
+    CHECK(failing.failures() ==
+          std::vector<std::string>{"replicate 4 at point 3 of 11: boom",
+                                   "replicate 5 at rho=0.3, kind=odd, \"kind\": boom"});
+  }
 
   const std::string text = replicates_csv("toy", all);
   CHECK_THAT(text,

@@ -99,6 +99,17 @@ sed 's/"k\*t"/"kk*t"/' text.toml > unknown.toml
 run 2 theory unknown.toml
 says err "no name 'kk'"
 
+# A data frame's groups come in any order (polars); the line of a figure runs along x.
+printf 'x,value\n3,2\n1,3\n2,4\n' > groups.csv
+printf 'formats = ["svg"]\nname = "groups"\n[[panels]]\nlayers = [{csv = "groups.csv"}]\n' > groups.toml
+run 0 figure groups.toml
+[ "$(grep '^a,' figures/groups.csv | cut -d, -f6 | tr '\n' ' ')" = '1 2 3 ' ] || fail "$(cat figures/groups.csv)"
+
+# YAML of HEPData.
+printf 'independent_variables:\n- header: {name: X}\n  values: [{value: 1}]\n' > hepdata.yaml
+run 2 judge theory.csv hepdata.yaml --margin 5%
+says err "YAML"
+
 # Replicates that never got there leave a mean, a constant and an interval without a limit: null, and not an error.
 {
   echo d,replicate,value

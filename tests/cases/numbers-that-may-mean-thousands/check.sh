@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Between semicolons 1.000 may be a thousand: it is read as 1, and said so; rows of a figure without a value are counted.
+# 1.000 may be a thousand, between semicolons or next to numbers without a point: it is read as 1, and said so; rows of a figure without a value are counted.
 source "$(dirname "${BASH_SOURCE[0]}")/../case.sh"
 printf 'x;value\n500;2\n1.000;1\n2.000;0.5\n' >theory.csv
 {
@@ -11,6 +11,13 @@ says err "theory.csv:3: 1.000 in column 'x' was read as 1, a number with decimal
 says err "simulation.csv:3: 1.000 in column 'x' was read as 1"
 run 0 fit simulation.csv --x x
 says err "simulation.csv:3: 1.000 in column 'x' was read as 1"
+printf 'x\treplicate\tvalue\n500\t0\t2\n1.000\t0\t1\n2.000\t0\t0.5\n' >tabs.tsv
+run 0 fit tabs.tsv --x x
+says err "tabs.tsv:3: 1.000 in column 'x' was read as 1"
+printf 'x\treplicate\tvalue\n500\t0\t2\n1,000\t0\t1\n' >commas.tsv
+run 2 fit commas.tsv --x x
+says err "commas.tsv:3:1"
+says err "thousands without a separator"
 printf '1,05\n2,50\n' >decimals.csv
 run 2 measure decimals.csv
 says err "'05' behind a comma: decimals are written with a point"

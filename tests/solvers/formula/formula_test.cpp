@@ -57,6 +57,32 @@ TEST_CASE("formula: averages over correlated pairs", "[solvers][formula]") {
   CHECK(value("normal(z, w, x, erf(z/sqrt(2))*erf(w/sqrt(2)))") ==
         Approx(2 / std::numbers::pi * std::asin(0.35)).epsilon(1e-9));
   CHECK_THROWS_WITH(value("normal(z, w, 2*x, z*w)"), Contains("correlation 1.4"));
+  // Kinks within a strip that is narrower than nodes are apart (arc-cosine kernels of order 0, 1).
+  for (const double rho : {-0.9999, -0.7, 0.3, 0.99, 0.999, 0.99999}) {
+    CAPTURE(rho);
+    const double angle = std::acos(rho), tau = 2 * std::numbers::pi;
+    CHECK(value("normal(z, w, x, max(z, 0)*max(w, 0))", rho) ==
+          Approx((std::sin(angle) + (std::numbers::pi - angle) * rho) / tau)
+              .epsilon(1e-8)
+              .margin(1e-10));
+    CHECK(value("normal(z, w, x, z > 0 && w > 0 ? 1 : 0)", rho) ==
+          Approx((std::numbers::pi - angle) / tau).epsilon(1e-7));
+  }
+}
+
+TEST_CASE("formula: peaks between the nodes of quadrature", "[solvers][formula]") {
+  const double gauss = std::sqrt(2 * std::numbers::pi);
+  for (const double at : {0.0, -7.0, 20.0, 30.0, -36.0}) {
+    CAPTURE(at);
+    CHECK(value("integral(u, -inf, inf, exp(-(u - x)^2/2))", at) == Approx(gauss).epsilon(1e-9));
+    CHECK(value("integral(u, -inf, inf, u*exp(-(u - x)^2/2))", at) ==
+          Approx(at * gauss).epsilon(1e-9).margin(1e-9));
+    CHECK(value("integral(u, -100, 100, exp(-(u - x)^2*50))", at) ==
+          Approx(gauss / 10).epsilon(1e-9));
+  }
+  CHECK(value("integral(u, -inf, inf, exp(-(u - 25)^2/2) + exp(-(u + 30)^2/2))") ==
+        Approx(2 * gauss).epsilon(1e-9));
+  CHECK(value("integral(u, 0, inf, exp(-abs(u - 40)))") == Approx(2).epsilon(1e-9));
 }
 
 TEST_CASE("formula: integrals and sums", "[solvers][formula]") {
@@ -578,6 +604,7 @@ TEST_CASE("formula: an integral that is zero wherever it was looked at is told",
   for (const std::string text : {"integral(u, -inf, inf, exp(-(u - 1000)^2)) + x",
                                  "integral(u, 0, inf, exp(-(u - 50)^2*1e4)) + x",
                                  "integral(u, 0, 1, u > 0.999) + x",
+                                 "normal(z, max(z - 20, 0)) + x",
                                  "integral(u, 0, 1000, exp(-(u - 123.4)^2*1e6)) + x"}) {
     INFO(text);
     REQUIRE(remarks(text).size() == 1);

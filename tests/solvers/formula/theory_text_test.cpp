@@ -131,6 +131,24 @@ TEST_CASE("TextTheory: chaotic maps have no value, from a start at zero either",
   const TextValue count = all(map({{"a", "0"}}, {{"a", "a + 1"}}), {"t"}, {{1000}})[0][0].values[0];
   CHECK(count.value == 1000);
   CHECK(count.numerical_error < 1e-10);
+  // Maps that shift digits: after 54 steps none of the start is left, and zeros follow.
+  for (const std::string next :
+       {"2*a - floor(2*a)", "a < 0.5 ? 2*a : 2 - 2*a", "4*a - floor(4*a)"}) {
+    INFO(next);
+    const auto shifted =
+        all(map({{"a", "1/3"}}, {{"a", next}}), {"t"}, {{20}, {60}, {100}, {1000}});
+    const TextValue& early = shifted[0][0].values[0];
+    const double exact = next.starts_with("a <") ? 2. / 3 : 1. / 3;
+    CHECK(early.numerical_error >= std::abs(early.value - exact));
+    CHECK(early.numerical_error < 1e-2);
+    for (const std::size_t late : {1, 2, 3})
+      CHECK_THAT(shifted[late][0].values[0].reason, Contains("no digit is certain"));
+  }
+  // A map that forgets its start keeps its value.
+  const TextValue fixed =
+      all(map({{"a", "1"}}, {{"a", "cos(a)"}}), {"t"}, {{1000}})[0][0].values[0];
+  CHECK(fixed.value == Approx(0.73908513321516064).epsilon(1e-14));
+  CHECK(fixed.numerical_error < 1e-14);
 }
 
 TEST_CASE("TextTheory: multiple zeros, and unknowns of unlike size", "[solvers][formula]") {
@@ -139,11 +157,22 @@ TEST_CASE("TextTheory: multiple zeros, and unknowns of unlike size", "[solvers][
     text.zero = equations;
     return all(text, {"x"}, {{1}})[0][0].values[0];
   };
-  for (const auto& [start, power] : {std::pair{"2", "2"}, std::pair{"1.5", "2"}, {"3", "2"}}) {
+  for (const auto& [start, power] : {std::pair{"2", "2"},
+                                     std::pair{"1.5", "2"},
+                                     {"3", "2"},
+                                     {"2", "3"},
+                                     {"1.3", "3"},
+                                     {"2", "5"}}) {
     const TextValue twice = zero({{"m", start}}, {{"m", std::string("(m - x)^") + power}});
     INFO(start << " " << twice.reason << " " << twice.value << " +- " << twice.numerical_error);
     if (twice.reason.empty()) CHECK(std::abs(twice.value - 1) <= twice.numerical_error);
   }
+  // The last digits of the residual are rounding.
+  const TextValue expanded = zero({{"m", "2"}}, {{"m", "m^3 - 3*x*m^2 + 3*x^2*m - x^3"}});
+  if (expanded.reason.empty()) CHECK(std::abs(expanded.value - 1) <= expanded.numerical_error);
+  const TextValue simple = zero({{"m", "2"}}, {{"m", "m^3 - x - 1"}});
+  CHECK(simple.value == Approx(std::cbrt(2.0)).epsilon(1e-14));
+  CHECK(simple.numerical_error < 1e-14);
   const TextValue small =
       zero({{"a", "1"}, {"b", "1"}}, {{"a", "1e12*a - b"}, {"b", "b - 1e-8*x"}});
   CHECK(small.reason == "");
