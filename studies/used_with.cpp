@@ -25,7 +25,8 @@ const UsedWith* used_with(const Parameter& parameter, std::span<const Parameter>
       {"model.unit", "model.instance", {"text"}},
       {"sim.length", "sim.place", {"trained"}},
       {"sim.eta", "sim.place", {"trained"}},
-      {"sim.batch", "sim.place", {"trained"}}};
+      {"sim.batch", "sim.place", {"trained"}},
+      {"sim.sets", "sim.place", {"threshold", "multiples"}}};
   for (const UsedWith& rule : all) {
     if (rule.key != parameter.key) continue;
     for (const Parameter& other : study) {

@@ -22,7 +22,9 @@ namespace attica {
 struct FactoredColumns {
   FactoredColumns() = default;
   explicit FactoredColumns(Eigen::MatrixXd columns) : x(std::move(columns)) {
-    gram.noalias() = x.transpose() * x;
+    gram.setZero(x.cols(), x.cols());
+    gram.selfadjointView<Eigen::Lower>().rankUpdate(x.transpose());
+    gram.triangularView<Eigen::StrictlyUpper>() = gram.transpose();
     // Columns that are alike to rounding have a Gram matrix that is not positive to rounding.
     constexpr double kRounding = 1e-13;
     Eigen::MatrixXd positive = gram;
@@ -43,7 +45,7 @@ class LazyGaussian {
     scale_ = std::sqrt(variance / static_cast<double>(inputs.x.rows()));
     along_ = normal_matrix(inputs.x.rows(), inputs.x.cols(), stream);
     along_ *= scale_;
-    return along_ * inputs.factor.transpose();
+    return along_ * inputs.factor.transpose().triangularView<Eigen::Upper>();
   }
   /// @brief Wᵀ D. @param inputs those of `apply`
   Eigen::MatrixXd transpose_times(const Eigen::MatrixXd& d,

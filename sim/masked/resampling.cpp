@@ -110,6 +110,20 @@ SpikedSamples draw_samples(const SpikedSource& source, Index samples, RandomStre
   return all;
 }
 
+void match_signal_moment(SpikedSamples& samples) {
+  const VectorXd& u = samples.source.direction;
+  const auto d = static_cast<double>(u.size());
+  const VectorXd along = samples.moments * u;
+  const double seen = u.dot(along);
+  const double more = (std::sqrt(u.dot(samples.source.covariance_times(u)) / seen) - 1) / d;
+  // x + more u (u.x), and the moments of that
+  const VectorXd half = more * along + more * more * seen / 2 * u;
+  samples.moments.noalias() += u * half.transpose() + half * u.transpose();
+  const Eigen::VectorXf direction = u.cast<float>();
+  const Eigen::RowVectorXf parts = static_cast<float>(more) * (direction.transpose() * samples.x);
+  samples.x.noalias() += direction * parts;
+}
+
 double mean_masked_loss(const VectorXd& w,
                         const VectorXd& s_w,
                         const VectorXd& s_w3,

@@ -46,6 +46,13 @@ struct SpikedSamples {
 /// @brief Draws n samples. Sums are of double precision, samples are kept in single precision.
 SpikedSamples draw_samples(const SpikedSource& source, Eigen::Index samples, RandomStream& stream);
 
+/// @brief Scales the part of all samples along u such that its second moment in the sample is the
+/// expected one, uᵀE[xxᵀ]u.
+///
+/// This one number has a relative standard deviation of (2/n)^½ and makes most of the variance of
+/// the overlap of w and u. Means change by order 1/n only.
+void match_signal_moment(SpikedSamples& samples);
+
 /// @brief The mean over all masks of the loss, and its gradient.
 ///
 /// With Q = |w|²/d, h = wᵀSw/d, h3 = wᵀSw³/d² (powers by coordinate), and k, k3 the same with the

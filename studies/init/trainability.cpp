@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <optional>
+#include <utility>
 
 #include "attica/core/parallel.hpp"
 #include "attica/sim/init/reversal.hpp"
@@ -214,9 +215,19 @@ class Trainability : public NetworkExperiment {
       edge = crossed(off(1), edge->x, kNear * edge->x, kLeastSkip, kMostSkip, kFirst);
     if (!edge) return std::nullopt;
     const double spread = last.spread / last.distance;
+    // What the interpolation's error of either property of attention changes of ln(1 - c).
+    double error = kFirst;
+    const double off_by = 1 + AttentionCurve::kAccuracy;
+    for (const auto& [participation, shared] : {std::pair(off_by, 1.0), std::pair(1.0, off_by)}) {
+      if (!attention) continue;
+      const AttentionCurve curve = attention->scaled(participation, shared);
+      const double moved = propagate(network, blocks(), 1, &curve).back().distance;
+      error += std::abs(std::log(moved / last.distance));
+    }
     return PredictedValue(edge->x,
                           edge->x * 0.5 * spread * spread / edge->slope,
-                          network.limit || last.clones <= kClones);
+                          network.limit || last.clones <= kClones,
+                          edge->x * error / edge->slope);
   }
 
   double level_;

@@ -70,9 +70,10 @@ std::vector<double> MaskedUnit::thresholds() const {
   });
 }
 
-SpikedSamples MaskedUnit::drawn(const Replicate& replicate, double d, std::int64_t samples) const {
-  RandomStream model = replicate.stream(StreamId::model);
-  RandomStream data = replicate.stream();
+SpikedSamples MaskedUnit::drawn(StreamAddress address, double d, std::int64_t samples) const {
+  RandomStream data(address);
+  address.id = StreamId::model;
+  RandomStream model(address);
   return draw_samples(
       draw_source(noise, beta, static_cast<Index>(d), normal, model), samples, data);
 }
@@ -114,7 +115,7 @@ double UnitExperiment::flops(std::size_t point) const {
 }
 
 SpikedSamples UnitExperiment::drawn(const Replicate& replicate) const {
-  return unit_.drawn(replicate, d_, sizes_[replicate.point()]);
+  return unit_.drawn(replicate.address(), d_, sizes_[replicate.point()]);
 }
 
 Outcome UnitExperiment::trained(

@@ -24,7 +24,7 @@ struct MaskedUnit {
   static Point point(std::optional<Eigen::Index> number);
   /// @brief α_c in the order of `masks`.
   std::vector<double> thresholds() const;
-  SpikedSamples drawn(const Replicate& replicate, double d, std::int64_t samples) const;
+  SpikedSamples drawn(StreamAddress address, double d, std::int64_t samples) const;
   /// @throws Error (input) naming sim.max_memory
   void require_memory(double d, std::int64_t samples, std::optional<Eigen::Index> number) const;
   /// @brief Whether training ends in the theory's minimum: with stored masks small sizes have

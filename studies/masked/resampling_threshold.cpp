@@ -1,32 +1,35 @@
 /// @file
 /// @brief Study masked-resampling-threshold: from how many samples on a masked unit finds the
-/// spike, how its cosine falls with the dimension below, and where networks far above the threshold
-/// say that it is.
+/// spike, how its cosine falls with the dimension below, and where units trained well above the
+/// threshold say that it is.
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include "attica/sim/masked/ridge.hpp"
 #include "attica/studies/masked/masked_unit.hpp"
+#include "attica/studies/used_with.hpp"
 
 namespace attica::masked_resampling_threshold {
 namespace {
 
 using Eigen::Index;
 
-/// sin² of the angle between w and u falls nearly as a power of α above the threshold, where it is
-/// 1. So the straight line of -ln sin² in ln α through 2.5α and 4α is above 0 at α where α is above
-/// the threshold. At these multiples finite size is of order 1/d, at the threshold d^(-1/3).
-constexpr double kNearer = 2.5;
-constexpr double kFarther = 4;
+/// For PCA and equal noise cot² of the angle between w and u, E = cos²/sin², is exactly linear in α
+/// and 0 at the threshold. So the straight line through E at 1.5α and 2.5α, where finite size is of
+/// order 1/d, is continued to 0. At the threshold itself finite size is of order d^(-1/3).
+constexpr double kNearer = 1.5;
+constexpr double kFarther = 2.5;
 
-/// @brief That line at α. @param near, far cos² at 2.5α and 4α
-double line_at(double near, double far) {
-  const double rise = std::log1p(-near) - std::log1p(-far);
-  return -std::log1p(-near) - rise * std::log(kNearer) / std::log(kFarther / kNearer);
+/// @brief Where that line is 0. @param near, far cot² at 1.5α and 2.5α
+double continued(double near, double far, double alpha) {
+  return alpha * (kNearer - near * (kFarther - kNearer) / (far - near));
 }
+
+double squared_cotangent(double squared_cosine) { return squared_cosine / (1 - squared_cosine); }
 
 /// Thresholds, and cosines at multiples of them against the dimension.
 class Thresholds : public PointwiseExperiment {
@@ -35,13 +38,17 @@ class Thresholds : public PointwiseExperiment {
       : unit_(c),
         ratios_(ascending(c.reals("sweep.ratio"))),
         dimensions_(ascending(c.integers("sweep.dimension"))),
-        lines_(c.text("sim.place") == "multiples"),
-        thresholds_([this] { return unit_.thresholds(); }) {}
+        continued_(c.text("sim.place") != "at"),
+        compared_(c.text("sim.place") == "threshold"),
+        sets_(static_cast<std::uint64_t>(c.integer("sim.sets"))),
+        thresholds_([this] { return unit_.thresholds(); }) {
+    refuse_unused(c, "sim.place");
+  }
 
   void require_simulable() const override {
     for (std::size_t point = 0; point < points(); ++point) {
       const Place at = place(point);
-      unit_.require_memory(at.d, samples(at, lines_ ? kFarther : 1), at.number);
+      unit_.require_memory(at.d, samples(at, continued_ ? kFarther : 1), at.number);
     }
   }
   std::size_t points() const override {
@@ -70,14 +77,18 @@ class Thresholds : public PointwiseExperiment {
     add_constant(result, "bayes_threshold", {bayes_threshold(fresh), 0, false});
     for (std::size_t which = 0; which < unit_.masks.size() * ratios_.size(); ++which) {
       const Place at = place(which * dimensions_.size());
-      if (lines_) {
-        const auto squared = [&](double multiple) {
-          return std::pow(unit_.at(at.number, multiple * at.alpha).cosine, 2);
-        };
-        Curves curves(at.point(), "dimension", {"line"});
-        for (const std::int64_t size : dimensions_)
-          curves.add(static_cast<double>(size),
-                     {{line_at(squared(kNearer), squared(kFarther)), 0, false}});
+      if (continued_) {
+        // Lines farther from the threshold bend.
+        constexpr double kLeastRatio = 0.9;
+        constexpr double kMostRatio = 1.2;
+        const double alpha_c = at.alpha / at.ratio;
+        Curves curves(at.point(), "dimension", {"found_threshold"});
+        for (const std::int64_t size : dimensions_) {
+          const auto d = static_cast<double>(size);
+          const bool compared = compared_ && d >= kLeast && at.ratio >= kLeastRatio &&
+                                at.ratio <= kMostRatio && unit_.reached(at.number, at.alpha, d);
+          curves.add(d, {{alpha_c, 0, compared}});
+        }
         curves.into(result);
         continue;
       }
@@ -108,25 +119,41 @@ class Thresholds : public PointwiseExperiment {
       const auto n = static_cast<double>(samples(at, multiple));
       return training_flops(at.d, n, unit_.objective(at.number));
     };
-    return lines_ ? flops(kNearer) + flops(kFarther) : flops(1);
+    return continued_ ? static_cast<double>(sets_) * (flops(kNearer) + flops(kFarther)) : flops(1);
   }
   Outcome run(const Replicate& replicate) const override {
     const Place at = place(replicate.point());
     Outcome outcome;
+    StreamAddress address = replicate.address();
     const auto trained = [&](double multiple) {
-      const SpikedSamples drawn = unit_.drawn(replicate, at.d, samples(at, multiple));
-      const TrainedUnit unit = train_unit(drawn, unit_.objective(at.number), replicate.address());
+      SpikedSamples drawn = unit_.drawn(address, at.d, samples(at, multiple));
+      if (continued_) match_signal_moment(drawn);
+      const TrainedUnit unit = train_unit(drawn, unit_.objective(at.number), address);
       if (outcome.status == "finished") outcome.status = unit.status();
       return squared_cosine(unit.w, drawn.source.direction);
     };
-    if (lines_) {
-      const std::vector<double> line = {line_at(trained(kNearer), trained(kFarther))};
-      Curves(at.point(), "dimension", {"line"}).add(at.d, line).into(outcome);
+    if (!continued_) {
+      const double overlap = trained(1);
+      Curves(at.point(), "dimension", {"cosine", "overlap"})
+          .add(at.d, std::vector<double>{std::sqrt(overlap), overlap})
+          .into(outcome);
       return outcome;
     }
-    const double overlap = trained(1);
-    Curves(at.point(), "dimension", {"cosine", "overlap"})
-        .add(at.d, std::vector<double>{std::sqrt(overlap), overlap})
+    // The smaller set of a pair is the beginning of the larger one: the same streams.
+    double near = 0, far = 0;
+    for (std::uint64_t set = 0; set < sets_; ++set) {
+      if (replicate.stopped()) return {};
+      constexpr unsigned kSets = 32;  // bits of the point's number that are left for points
+      address.point = replicate.point() | set << kSets;
+      near += squared_cotangent(trained(kNearer));
+      far += squared_cotangent(trained(kFarther));
+    }
+    if (!(far > near)) {
+      outcome.status = "no line";
+      return outcome;
+    }
+    Curves(at.point(), "dimension", {"found_threshold"})
+        .add(at.d, std::vector<double>{continued(near, far, at.alpha)})
         .into(outcome);
     return outcome;
   }
@@ -153,23 +180,30 @@ class Thresholds : public PointwiseExperiment {
   MaskedUnit unit_;
   std::vector<double> ratios_;
   std::vector<std::int64_t> dimensions_;
-  bool lines_;  ///< of networks at multiples of α, or networks at α
+  bool continued_;      ///< units at multiples of α, or at α
+  bool compared_;       ///< their threshold with the theory's; else it is a claim about α
+  std::uint64_t sets_;  ///< data sets of a replicate at either multiple
   Lazy<std::vector<double>> thresholds_;
 };
 
-/// Whether networks at multiples of α say that it is above the threshold: what a map shows.
+/// Whether α is above the threshold that the units find: what a map shows.
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
   std::vector<ClaimResult> all;
   if (c.text("sim.place") != "multiples") return all;
   for (const ObservedCurve& curve : observed.simulation) {
-    if (curve.mean.name != "line") continue;
+    if (curve.mean.name != "found_threshold") continue;
+    const Point& point = curve.mean.point;
+    const auto ratio = std::ranges::find(point, "ratio", &Point::value_type::first);
+    const double alpha =
+        observed.predicted(curve.mean.name, point).value() * std::get<double>(ratio->second);
     for (std::size_t k = 0; k < curve.mean.x.size(); ++k) {
-      all.push_back(claim_above(
-          fmt::format("found[{},dimension={:g}]", describe(curve.mean.point), curve.mean.x[k]),
-          "of so many samples u is found: the line through networks at 2.5 and 4 times as many is "
-          "above 0",
-          curve.values[k],
-          0));
+      all.push_back(
+          claim_below(fmt::format("found[{},dimension={:g}]", describe(point), curve.mean.x[k]),
+                      fmt::format("{:.4f} samples per coordinate are more than the threshold of "
+                                  "units trained on 1.5 and 2.5 times as many",
+                                  alpha),
+                      curve.values[k],
+                      alpha));
     }
   }
   return all;

@@ -244,6 +244,13 @@ AttentionScatter AttentionCurve::scatter(double cosine) const {
   return {.variance = values[2], .squares = values[3], .square_shared = values[4]};
 }
 
+AttentionCurve AttentionCurve::scaled(double participation, double shared) const {
+  AttentionCurve other = *this;
+  other.values_.row(0).array() += std::log(participation);
+  other.values_.row(1).array() += std::log(shared);
+  return other;
+}
+
 HalfBlock attention_half(const InitialTransformer& n, double c, const AttentionAt& at) {
   const double a2 = n.skip * n.skip;
   return {.common = a2 * c + n.value_variance * (c + (1 - c) * at.shared) + n.bias_variance,

@@ -56,15 +56,21 @@ struct AttentionScatter {
 };
 
 /// @brief Attention of a network against the cosine of its tokens, for recursions that ask for it
-/// again and again: known at Chebyshev nodes of ln(c/(1-c)) and interpolated, to 1e-5 relatively
-/// (tests). It depends on neither skip connections nor values nor the MLP.
+/// again and again: known at Chebyshev nodes of ln(c/(1-c)) and interpolated. It depends on neither
+/// skip connections nor values nor the MLP.
 class AttentionCurve {
  public:
+  /// Relative error of the interpolation (tests).
+  static constexpr double kAccuracy = 1e-5;
+
   /// @param least, most 0 < least < most < 1: outside of these cosines attention is computed anew
   AttentionCurve(const InitialTransformer& network, double least, double most);
   /// @brief Without Jacobians.
   AttentionAt at(double cosine) const;
   AttentionScatter scatter(double cosine) const;
+  /// @brief The curve with participation and shared attention times these factors at its nodes: by
+  /// how much an error of either changes a result.
+  AttentionCurve scaled(double participation, double shared) const;
 
  private:
   Eigen::VectorXd interpolated(double cosine) const;

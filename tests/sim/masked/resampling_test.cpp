@@ -38,6 +38,27 @@ double loss_of(const VectorXd& x, const VectorXd& w, const std::vector<bool>& vi
   return loss;
 }
 
+TEST_CASE("match_signal_moment: the moment along u is the expected one, all else stays",
+          "[sim][masked]") {
+  constexpr Index kD = 40;
+  constexpr Index kN = 60;
+  RandomStream stream({.seed = 8});
+  const SpikedSource source = source_of(kD);
+  const SpikedSamples drawn = draw_samples(source, kN, stream);
+  SpikedSamples matched = drawn;
+  match_signal_moment(matched);
+  const VectorXd& u = source.direction;
+  const double expected = u.dot(source.covariance_times(u));
+  CHECK_THAT(u.dot(matched.moments * u), WithinRel(expected, 1e-12));
+  const MatrixXd x = matched.x.cast<double>();
+  CHECK((matched.moments - x * x.transpose() / kN).cwiseAbs().maxCoeff() < 1e-5);
+  CHECK((matched.moments - matched.moments.transpose()).cwiseAbs().maxCoeff() < 1e-14);
+  // Across u the samples are what they were.
+  const MatrixXd change = x - drawn.x.cast<double>();
+  CHECK((change - u * (u.transpose() * change) / kD).cwiseAbs().maxCoeff() < 1e-5);
+  CHECK(change.norm() > 1e-3);
+}
+
 TEST_CASE("mean_masked_loss: enumeration of all masks", "[sim][masked]") {
   constexpr Index kD = 7;
   RandomStream stream({.seed = 5});

@@ -1,7 +1,9 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <string>
+#include <vector>
 
+#include "attica/theory/init/propagation.hpp"
 #include "configured_study.hpp"
 #include "reference_values.hpp"
 
@@ -54,6 +56,35 @@ TEST_CASE("init-trainability: lines of the reference, at finite context and in t
     }
     CHECK_THAT(line(values, "condensed_beta"), WithinRel(scale * entry["beta"].real(), 2e-4));
     CHECK_THAT(line(limit, "condensed_beta"), WithinRel(scale * entry["beta_limit"].real(), 1e-6));
+  }
+}
+
+TEST_CASE("init-trainability: the numerical error covers what interpolated attention is off by",
+          "[studies][init]") {
+  const TheoryResult theory =
+      made(study_named("init-trainability"), {})->theory(TheoryGrid::requested);
+  const Prediction& edge = theory.predictions.front();
+  REQUIRE(edge.series.name == "edge_skip");
+  REQUIRE(edge.series.x == std::vector<double>{0.5, 1.25, 2.0});
+  for (std::size_t k = 0; k < edge.series.x.size(); ++k) {
+    CAPTURE(k);
+    const double skip = edge.series.y[k];
+    // ln(1 - c) over the level, of attention that is computed where it is needed
+    const auto off = [&](double a) {
+      const InitialTransformer network{.context = 32,
+                                       .dimension = 256,
+                                       .heads = 4,
+                                       .beta = edge.series.x[k],
+                                       .cosine = 0.1,
+                                       .skip = a,
+                                       .mlp_skip = a};
+      return std::log(propagate(network, 8, 1).back().distance / 0.1);
+    };
+    constexpr double kStep = 1e-3;
+    const double slope = (off(skip * (1 + kStep)) - off(skip * (1 - kStep))) / (2 * kStep);
+    const double error = edge.numerical_error.at(k);
+    CHECK(std::abs(off(skip)) / slope * skip <= error);
+    CHECK(error < 1e-4 * skip);
   }
 }
 

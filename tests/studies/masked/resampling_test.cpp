@@ -10,6 +10,7 @@ using attica::testing::made;
 using attica::testing::refusal;
 using Catch::Contains;
 using Catch::Matchers::WithinAbs;
+using Catch::Matchers::WithinRel;
 
 namespace masked_resampling_studies_test {
 
@@ -76,26 +77,41 @@ TEST_CASE("masked-resampling: bad input names the parameter", "[studies][masked]
   }
 }
 
-TEST_CASE("masked-resampling-threshold: lines far above the thresholds end at them",
+TEST_CASE("masked-resampling-threshold: lines of the theory's own cosines end at its thresholds",
           "[studies][masked]") {
+  const List masks = {std::int64_t{1}, std::int64_t{2}, std::int64_t{4}, std::string("fresh")};
+  const List ratios = {0.8, 0.95, 1.0, 1.1, 1.5};
   const auto experiment =
       made(study_named("masked-resampling-threshold"),
-           {{"sim.place", "multiples"},
-            {"sweep.masks",
-             List{std::int64_t{1}, std::int64_t{2}, std::int64_t{4}, std::string("fresh")}},
-            {"sweep.ratio", List{0.9, 1.0, 1.05}}});
+           {{"sim.place", "threshold"}, {"sweep.masks", masks}, {"sweep.ratio", ratios}});
   const TheoryResult result = experiment->theory(TheoryGrid::requested);
-  for (const CoordinateValue& masks : {CoordinateValue(1.0),
-                                       CoordinateValue(2.0),
-                                       CoordinateValue(4.0),
-                                       CoordinateValue("fresh")}) {
-    const auto line = [&](double ratio) {
-      return of(result, "line", {{"masks", masks}, {"ratio", ratio}}).series.y.front();
+  for (const CoordinateValue& k : {CoordinateValue(1.0),
+                                   CoordinateValue(2.0),
+                                   CoordinateValue(4.0),
+                                   CoordinateValue("fresh")}) {
+    const auto found = [&](double ratio) -> const Prediction& {
+      return of(result, "found_threshold", {{"masks", k}, {"ratio", ratio}});
     };
-    // Its slope is about 0.85: within 4 % of the threshold.
-    CHECK_THAT(line(1.0), WithinAbs(0.0, 0.035));
-    CHECK(line(0.9) < -0.04);
-    CHECK(line(1.05) > 0.04);
+    const double threshold = found(1.0).series.y.front();
+    for (const double ratio : {0.8, 0.95, 1.1, 1.5}) {
+      CHECK(found(ratio).series.y.front() == threshold);
+      CHECK(is_compared(found(ratio), 0) == (ratio > 0.9 && ratio < 1.2));
+    }
+    // What the straight line is off by, wherever its two points are: 3 % of the threshold.
+    for (const double ratio : {0.95, 1.0, 1.1}) {
+      const double near = 1.5 * ratio * threshold;
+      const double far = 2.5 * ratio * threshold;
+      const auto cosines = made(
+          study_named("masked-resampling"),
+          {{"sweep.masks", masks}, {"sweep.alpha", List{near, far}}, {"model.dimension", 100000}});
+      const std::vector<double> cosine =
+          of(cosines->theory(TheoryGrid::requested), "cosine", {{"masks", k}}).series.y;
+      REQUIRE(cosine.size() == 2);
+      const auto squared_cotangent = [](double x) { return x * x / (1 - x * x); };
+      const double one = squared_cotangent(cosine[0]);
+      const double two = squared_cotangent(cosine[1]);
+      CHECK_THAT(near - one * (far - near) / (two - one), WithinRel(threshold, 0.03));
+    }
   }
 }
 

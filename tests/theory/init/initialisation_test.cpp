@@ -310,14 +310,18 @@ TEST_CASE("AttentionCurve: networks propagate with it as without", "[theory][ini
     const auto quick = propagate(network, 8, 1, &curve);
     for (std::size_t l = 0; l < exact.size(); ++l) {
       CAPTURE(l);
-      CHECK_THAT(quick[l].distance, WithinRel(exact[l].distance, 1e-5));
-      CHECK_THAT(quick[l].participation, WithinRel(exact[l].participation, 1e-5));
-      CHECK_THAT(quick[l].shared, WithinRel(exact[l].shared, 1e-5));
+      CHECK_THAT(quick[l].distance, WithinRel(exact[l].distance, AttentionCurve::kAccuracy));
+      CHECK_THAT(quick[l].participation,
+                 WithinRel(exact[l].participation, AttentionCurve::kAccuracy));
+      CHECK_THAT(quick[l].shared, WithinRel(exact[l].shared, AttentionCurve::kAccuracy));
       CHECK_THAT(quick[l].spread, WithinRel(exact[l].spread, 1e-5));
       CHECK_THAT(quick[l].clones, WithinAbs(exact[l].clones, 1e-6));
     }
     // Out of its range it computes anew.
     CHECK(curve.at(0.05).shared == attention_at(network, 0.05).shared);
+    const AttentionCurve scaled = curve.scaled(1.02, 0.99);
+    CHECK_THAT(scaled.at(0.3).participation, WithinRel(1.02 * curve.at(0.3).participation, 1e-13));
+    CHECK_THAT(scaled.at(0.3).shared, WithinRel(0.99 * curve.at(0.3).shared, 1e-13));
   }
 }
 
