@@ -8,7 +8,7 @@
 
 #include "attica/sim/potts/transformer.hpp"
 #include "attica/studies/potts/model.hpp"
-#include "attica/studies/potts/training_flow.hpp"
+#include "attica/studies/training_flow.hpp"
 
 namespace attica::potts_softmax_flow {
 namespace {

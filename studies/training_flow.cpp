@@ -1,4 +1,4 @@
-#include "attica/studies/potts/training_flow.hpp"
+#include "attica/studies/training_flow.hpp"
 
 #include <fmt/format.h>
 
