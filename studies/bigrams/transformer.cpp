@@ -1,6 +1,7 @@
 /// @file
 /// @brief Study bigrams-transformer: a whole transformer layer on sparse contextual bigrams, with
-/// and without LayerNorm, by Adam and by SGD, against the exact entropy of the next token.
+/// and without LayerNorm, by Adam and by SGD. From one start each, against the training theory of
+/// the population; from starts of their own, against the exact entropy of the next token.
 
 #include "attica/sim/bigrams/transformer.hpp"
 
@@ -9,9 +10,13 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <memory>
+#include <utility>
 
 #include "attica/studies/bigrams/model.hpp"
+#include "attica/studies/choices.hpp"
 #include "attica/studies/training_end.hpp"
+#include "attica/studies/training_flow.hpp"
 #include "attica/theory/bigrams/estimators.hpp"
 
 namespace attica::bigrams_transformer {
@@ -31,42 +36,154 @@ constexpr std::array<Variant, 4> kVariants = {{
     {"sgd_norm", "SGD, LayerNorm", networks::OptimiserKind::sgd, true},
 }};
 const std::vector<std::string> kNames = {
-    "loss", "excess_log_loss", "support_attention", "sampled_excess"};
+    "test_loss", "excess_log_loss", "support_attention", "sampled_excess"};
+const Choices<networks::Activation> kActivations = {{"relu", networks::Activation::relu},
+                                                    {"tanh", networks::Activation::tanh},
+                                                    {"silu", networks::Activation::silu}};
 
 constexpr double kAttends = 0.7;  // share of attention that is claimed
 
 Point point_of(const Variant& variant) { return {{"network", variant.name}}; }
 
-class TransformerLayer : public PointwiseExperiment {
- public:
-  explicit TransformerLayer(const Configuration& c)
-      : setup_(bigram_setup(c, RateCheck::none)),
-        eta_adam_(c.real("sim.eta_adam")),
-        task_{.width = c.integer<int>("sim.width"),
-              .mlp_width = c.integer<int>("sim.mlp_width"),
-              .heads = c.integer<int>("sim.heads"),
-              .batch = c.integer("sim.batch"),
-              .steps = recorded_steps<std::uint64_t>(c),
-              .test_sequences = c.integer("sim.test_sequences")} {
-    require_sequences(c, "\"none\": networks see sequences");
-    require(task_.width % task_.heads == 0,
-            "sim.heads",
-            task_.heads,
-            fmt::format("a divisor of sim.width = {}", task_.width));
-    constexpr double kMostCases = 1e7;
-    require(enumerated_cases(setup_.model) <= kMostCases,
-            "model.sparsity",
-            static_cast<double>(setup_.model.sparsity()),
-            fmt::format("sum of N^(Q+1) over last tokens <= {:g}", kMostCases));
-    diagnostics_ = setup_.diagnostics;
-    diagnostics_.emplace_back("bayes_loss", bayes_log_loss(setup_.model));
-    diagnostics_.emplace_back("unigram_loss", unigram_log_loss(setup_.model));
+bool by_adam(const Variant& variant) { return variant.optimiser == networks::OptimiserKind::adam; }
+
+/// The problem, its networks and how they are trained.
+struct Plan {
+  BigramSetup setup;
+  BigramTransformerTask task;
+  double eta_adam = 0;
+  std::vector<std::uint64_t> early_steps;
+  std::int64_t early_batch = 1;
+  Eigen::Index rank = 1;
+  std::uint64_t hold = 1;
+  int pairs = 2;
+
+  explicit Plan(const Configuration& c)
+      : setup(bigram_setup(c, RateCheck::none)),
+        task{.width = c.integer<int>("sim.width"),
+             .mlp_width = c.integer<int>("sim.mlp_width"),
+             .heads = c.integer<int>("sim.heads"),
+             .activation = kActivations.of(c, "sim.activation"),
+             .batch = c.integer("sim.batch"),
+             .steps = recorded_steps<std::uint64_t>(c),
+             .test_sequences = c.integer("sim.test_sequences")},
+        eta_adam(c.real("sim.eta_adam")),
+        early_batch(c.integer("sim.early_batch")),
+        rank(c.integer("theory.rank")),
+        hold(c.integer<std::uint64_t>("theory.hold")),
+        pairs(c.integer<int>("theory.pairs")) {
+    const std::vector<std::int64_t> early = ascending(c.integers("sim.early_steps"));
+    early_steps.assign(early.begin(), early.end());
   }
 
-  TheoryResult theory(TheoryGrid) const override {
+  BigramTransformerTask task_of(const Variant& variant) const {
+    BigramTransformerTask own = task;
+    own.layer_norm = variant.layer_norm;
+    own.optimiser = {.kind = variant.optimiser,
+                     .learning_rate = by_adam(variant) ? eta_adam : setup.rates.eta_v};
+    return own;
+  }
+  /// Whether all sequences can be enumerated, as the training theory needs it.
+  bool enumerable() const {
+    return bigram_sequences(setup.model) <= BigramPopulation::kMostSequences;
+  }
+  /// Work of a training.
+  double flops(std::int64_t batch, std::uint64_t steps) const {
+    const auto rows = static_cast<double>(batch) * (setup.context() + 1);
+    const double weights = 4.0 * task.width * task.width;
+    return 6 * rows * weights * static_cast<double>(steps);
+  }
+};
+
+/// One way to train, from one start.
+class EarlyTraining : public TransformerFlow {
+ public:
+  EarlyTraining(const Plan& plan, std::uint64_t seed, const Variant& variant)
+      : EarlyTraining(plan, seed, variant, plan.task_of(variant)) {}
+
+  Point point() const override { return point_of(variant_); }
+  const networks::TransformerPopulation<double>& population() const override {
+    return *population_;
+  }
+  TheoryMethod method() const override {
+    if (by_adam(variant_)) return {.kind = TheoryMethod::Kind::pairs, .pairs = plan_.pairs};
+    return {.rank = plan_.rank, .hold = plan_.hold};
+  }
+
+  networks::TrainingResult train(const Replicate& replicate, const Record& record) const override {
+    networks::Transformer<float> network = start();
+    return train_bigram_transformer(
+        network,
+        plan_.setup.model,
+        task_,
+        replicate.address(),
+        replicate.state_file(),
+        replicate.piece.stop,
+        {.measure = [&](std::uint64_t) { return values(network); }, .tell = record});
+  }
+
+  double flops() const override { return plan_.flops(task_.batch, task_.steps.back()); }
+
+ protected:
+  double loss(networks::Transformer<float>& network) const override {
+    return sequences_.loss(network);
+  }
+  networks::Batch all_samples() const override { return sequences_.all_samples(); }
+
+ private:
+  EarlyTraining(const Plan& plan,
+                std::uint64_t seed,
+                const Variant& variant,
+                const BigramTransformerTask& task)
+      : TransformerFlow(bigram_transformer_start(plan.setup.model, task, {.seed = seed}),
+                        task.optimiser,
+                        plan.early_batch,
+                        plan.early_steps),
+        plan_(plan),
+        variant_(variant),
+        task_(task),
+        sequences_(plan.setup.model),
+        population_(sequences_.population(bigram_transformer_shape(plan.setup.model, task))) {
+    task_.steps = plan.early_steps;
+    task_.batch = plan.early_batch;
+    measure("attention", {}, [this](auto& network) { return sequences_.attention(network); });
+    for (const char* block : {"W_E", "layer0.W_Q", "layer0.W_V", "layer0.W_1", "W_dec"})
+      measure_square(block);
+    add_all_directions(point());
+  }
+
+  const Plan& plan_;
+  const Variant& variant_;
+  BigramTransformerTask task_;
+  BigramPopulation sequences_;
+  std::unique_ptr<networks::TransformerPopulation<double>> population_;
+};
+
+/// First the trainings from one start, then those to the end.
+class TransformerLayer : public TrainingFlow {
+ public:
+  TransformerLayer(std::shared_ptr<const Plan> plan, std::uint64_t seed)
+      : TrainingFlow(plan->enumerable() ? kVariants.size() : 0,
+                     [plan, seed](std::size_t k) -> std::unique_ptr<FlowTraining> {
+                       return std::make_unique<EarlyTraining>(*plan, seed, kVariants[k]);
+                     }),
+        plan_(std::move(plan)),
+        early_points_(plan_->enumerable() ? TrainingFlow::points() : 0) {
+    diagnostics_ = plan_->setup.diagnostics;
+    diagnostics_.emplace_back("bayes_loss", bayes_log_loss(plan_->setup.model));
+    diagnostics_.emplace_back("unigram_loss", unigram_log_loss(plan_->setup.model));
+    if (early_points_ > 0) return;
+    warnings_.push_back(
+        fmt::format("N^(T+1) = {:.3g} sequences are too many to enumerate: training is not "
+                    "predicted",
+                    bigram_sequences(plan_->setup.model)));
+  }
+
+  TheoryResult theory(TheoryGrid grid) const override {
     TheoryResult result;
-    const double bayes = bayes_log_loss(setup_.model);
-    const double unigram = unigram_log_loss(setup_.model);
+    if (early_points_ > 0) result = TrainingFlow::theory(grid);
+    const double bayes = bayes_log_loss(plan_->setup.model);
+    const double unigram = unigram_log_loss(plan_->setup.model);
     add_constant(result, "bayes_loss", bayes);
     add_constant(result, "unigram_loss", unigram);
     add_constant(result, "data_bayes_loss", bayes);
@@ -74,40 +191,41 @@ class TransformerLayer : public PointwiseExperiment {
     return result;
   }
 
-  std::size_t points() const override { return kVariants.size(); }
+  std::size_t points() const override { return early_points_ + kVariants.size(); }
 
   void require_simulable() const override {
     constexpr double kBytes = 4.0 * 12;  // of the stream, its projections and gradients
-    const double widest = std::max(task_.width, task_.mlp_width);
+    const BigramTransformerTask& task = plan_->task;
+    const double widest = std::max(task.width, task.mlp_width);
     const auto sequences = static_cast<double>(
-        std::max(task_.batch, std::min<std::int64_t>(task_.test_sequences, kBigramTestPiece)));
-    require(kBytes * widest * (setup_.context() + 1) * sequences <= kBigramMemory,
+        std::max({task.batch,
+                  plan_->early_batch,
+                  std::min<std::int64_t>(task.test_sequences, kBigramTestPiece)}));
+    require(kBytes * widest * (plan_->setup.context() + 1) * sequences <= kBigramMemory,
             "model.context",
-            setup_.context(),
+            plan_->setup.context(),
             fmt::format("activations of at most {:.0f} MB", kBigramMemory / 1e6));
   }
 
  protected:
-  double flops(std::size_t) const override {
-    const auto rows = static_cast<double>(task_.batch) * (setup_.context() + 1);
-    const double weights = 4.0 * task_.width * task_.width;
-    return 6 * rows * weights * static_cast<double>(task_.steps.back());
+  bool deterministic(std::size_t point) const override {
+    return point < early_points_ && TrainingFlow::deterministic(point);
+  }
+  double flops(std::size_t point) const override {
+    return point < early_points_ ? TrainingFlow::flops(point)
+                                 : plan_->flops(plan_->task.batch, plan_->task.steps.back());
   }
 
   Outcome run(const Replicate& replicate) const override {
-    const Variant& variant = kVariants[replicate.point()];
-    const bool adam = variant.optimiser == networks::OptimiserKind::adam;
-    BigramTransformerTask task = task_;
-    task.layer_norm = variant.layer_norm;
-    task.optimiser = {.kind = variant.optimiser,
-                      .learning_rate = adam ? eta_adam_ : setup_.rates.eta_v};
+    if (replicate.point() < early_points_) return TrainingFlow::run(replicate);
+    const Variant& variant = kVariants[replicate.point() - early_points_];
     Curves curves(point_of(variant), "step", kNames);
     double bayes = 0;
     double unigram = 0;
     Outcome outcome;
     const networks::TrainingResult end = train_bigram_transformer(
-        setup_.model,
-        task,
+        plan_->setup.model,
+        plan_->task_of(variant),
         replicate.address(),
         replicate.state_file(),
         replicate.piece.stop,
@@ -119,7 +237,7 @@ class TransformerLayer : public PointwiseExperiment {
         });
     curves.into(outcome);
     // Of test sequences alone: one of the four points tells it.
-    if (replicate.point() == 0) {
+    if (replicate.point() == early_points_) {
       add_constant(outcome, "data_bayes_loss", bayes);
       add_constant(outcome, "data_unigram_loss", unigram);
     }
@@ -128,10 +246,24 @@ class TransformerLayer : public PointwiseExperiment {
   }
 
  private:
-  BigramSetup setup_;
-  double eta_adam_;
-  BigramTransformerTask task_;
+  std::shared_ptr<const Plan> plan_;
+  std::size_t early_points_;
 };
+
+std::unique_ptr<Experiment> make_layer(Configuration& c) {
+  auto plan = std::make_shared<const Plan>(c);
+  require_sequences(c, "\"none\": networks see sequences");
+  require(plan->task.width % plan->task.heads == 0,
+          "sim.heads",
+          plan->task.heads,
+          fmt::format("a divisor of sim.width = {}", plan->task.width));
+  constexpr double kMostCases = 1e7;
+  require(enumerated_cases(plan->setup.model) <= kMostCases,
+          "model.sparsity",
+          static_cast<double>(plan->setup.model.sparsity()),
+          fmt::format("sum of N^(Q+1) over last tokens <= {:g}", kMostCases));
+  return std::make_unique<TransformerLayer>(std::move(plan), c.seed());
+}
 
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
   std::vector<ClaimResult> all;
@@ -168,8 +300,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }  // namespace
 
 Study study() {
-  return described(
-      {.name = "bigrams-transformer", .make = make<TransformerLayer>, .claims = claims});
+  return described({.name = "bigrams-transformer", .make = make_layer, .claims = claims});
 }
 
 }  // namespace attica::bigrams_transformer

@@ -1,14 +1,18 @@
 /// @file
 /// @brief Study tree-latents: do hidden units of a trained transformer follow the latents of a
-/// hierarchy, more than those of an untrained one?
+/// hierarchy, more than those of an untrained one? How the first steps of its training go is
+/// compared with the training theory of all classes.
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <numeric>
+#include <utility>
 
 #include "attica/sim/joma/deep.hpp"
 #include "attica/studies/joma/model.hpp"
 #include "attica/studies/training_end.hpp"
+#include "attica/studies/training_flow.hpp"
 
 namespace attica::tree_latents {
 namespace {
@@ -17,43 +21,162 @@ constexpr std::size_t kLevels = 2;
 
 double as_level(std::size_t level) { return static_cast<double>(level); }
 
-class Latents : public PointwiseExperiment {
- public:
-  explicit Latents(const Configuration& c)
-      : sizes_{.tokens = static_cast<int>(c.integer("model.tokens")),
-               .length = static_cast<int>(c.integer("model.length")),
-               .units = {},
-               .classes = static_cast<int>(c.integer("model.classes")),
-               .children = static_cast<int>(c.integer("model.children"))},
-        network_{.layers = static_cast<int>(c.integer("model.layers")),
-                 .heads = static_cast<int>(c.integer("model.heads")),
-                 .width = static_cast<int>(c.integer("model.width")),
-                 .mlp_width = static_cast<int>(c.integer("model.hidden")),
-                 .eta = c.real("sim.eta"),
-                 .lambda = c.real("sim.lambda")},
-        batch_(static_cast<int>(c.integer("sim.batch"))),
-        steps_(recorded_steps<std::uint64_t>(c)) {
+const Choices<networks::Activation> kActivations = {{"relu", networks::Activation::relu},
+                                                    {"tanh", networks::Activation::tanh},
+                                                    {"silu", networks::Activation::silu}};
+
+/// The hierarchies, the network and its training.
+struct Plan {
+  HierarchySizes sizes;
+  DeepNetwork network;
+  networks::Activation activation;
+  int batch = 1;
+  std::vector<std::uint64_t> steps;
+  std::vector<std::uint64_t> early_steps;
+  int early_batch = 1;
+  std::size_t starts = 1;
+  int pairs = 0;
+
+  explicit Plan(const Configuration& c)
+      : sizes{.tokens = static_cast<int>(c.integer("model.tokens")),
+              .length = static_cast<int>(c.integer("model.length")),
+              .units = {},
+              .classes = static_cast<int>(c.integer("model.classes")),
+              .children = static_cast<int>(c.integer("model.children"))},
+        network{.layers = static_cast<int>(c.integer("model.layers")),
+                .heads = static_cast<int>(c.integer("model.heads")),
+                .width = static_cast<int>(c.integer("model.width")),
+                .mlp_width = static_cast<int>(c.integer("model.hidden")),
+                .eta = c.real("sim.eta"),
+                .lambda = c.real("sim.lambda")},
+        activation(kActivations.of(c, "model.activation")),
+        batch(c.integer<int>("sim.batch")),
+        steps(recorded_steps<std::uint64_t>(c)),
+        early_batch(c.integer<int>("sim.early_batch")),
+        starts(c.integer<std::size_t>("sim.starts")),
+        pairs(c.integer<int>("theory.pairs")) {
     for (const std::int64_t n : c.integers("model.units")) {
-      sizes_.units.push_back(static_cast<int>(n));
+      sizes.units.push_back(static_cast<int>(n));
     }
-    require(sizes_.units.size() == kLevels,
-            "model.units",
-            static_cast<double>(sizes_.units.size()),
-            "two numbers, N_0 and N_1");
-    require(network_.width % network_.heads == 0,
-            "model.heads",
-            network_.heads,
-            "a divisor of the width");
-    hierarchy(0, c.seed());  // refuses impossible sizes
+    const std::vector<std::int64_t> early = ascending(c.integers("sim.early_steps"));
+    early_steps.assign(early.begin(), early.end());
   }
 
-  TheoryResult theory(TheoryGrid) const override { return {}; }
+  LatentHierarchy hierarchy(std::uint64_t replicate, std::uint64_t seed) const {
+    RandomStream stream({.seed = seed, .id = StreamId::model, .replicate = replicate});
+    return {sizes, stream};
+  }
+  networks::Transformer<float> start(const DeepTask& task, const StreamAddress& address) const {
+    const networks::Transformer<float> drawn = deep_network(network, task, address);
+    networks::TransformerShape shape = drawn.shape();
+    shape.activation = activation;
+    networks::Transformer<float> own(shape);
+    own.parameters() = drawn.parameters();
+    return own;
+  }
+};
+
+/// The training of one hierarchy from one start.
+class EarlyTraining : public TransformerFlow {
+ public:
+  EarlyTraining(const Plan& plan, std::uint64_t seed, std::size_t hierarchy)
+      : EarlyTraining(plan,
+                      hierarchy_task(plan.hierarchy(hierarchy, seed), plan.early_batch),
+                      {.seed = seed, .replicate = hierarchy}) {}
+
+  Point point() const override { return {{"hierarchy", static_cast<double>(hierarchy_)}}; }
+  const networks::TransformerPopulation<double>& population() const override {
+    return *population_;
+  }
+  TheoryMethod method() const override {
+    return {.kind = TheoryMethod::Kind::pairs, .pairs = plan_.pairs};
+  }
+
+  networks::TrainingResult train(const Replicate& replicate, const Record& record) const override {
+    networks::Transformer<float> network = start();
+    return train_deep(
+        network,
+        plan_.network,
+        task_,
+        plan_.early_steps,
+        replicate.address(),
+        {.measure = [&](std::uint64_t) { return values(network); }, .tell = record},
+        [&] { return replicate.stopped(); },
+        replicate.state_file());
+  }
+
+  double flops() const override {
+    return 6 * static_cast<double>(population_->parameters() * task_.length * task_.outputs) *
+           static_cast<double>(plan_.early_steps.back());
+  }
 
  protected:
+  double loss(networks::Transformer<float>& network) const override {
+    return network.loss(task_.test.front());
+  }
+  networks::Batch all_samples() const override { return task_.test.front(); }
+
+ private:
+  EarlyTraining(const Plan& plan, DeepTask task, const StreamAddress& address)
+      : TransformerFlow(plan.start(task, address),
+                        {.kind = networks::OptimiserKind::adam,
+                         .learning_rate = plan.network.eta,
+                         .weight_decay = plan.network.lambda},
+                        plan.early_batch,
+                        plan.early_steps),
+        plan_(plan),
+        task_(std::move(task)),
+        hierarchy_(address.replicate) {
+    std::vector<networks::PopulationTerm> terms;
+    for (std::int32_t k = 0; k < task_.outputs; ++k) {
+      terms.push_back({.site = k, .target = k, .sample = k});
+    }
+    const networks::TransformerShape shape = plan.start(task_, address).shape();
+    population_ = std::make_unique<networks::TransformerPopulation<double>>(
+        networks::Transformer<double>(shape),
+        task_.test.front(),
+        std::move(terms),
+        Eigen::VectorXd::Constant(task_.outputs, 1.0 / task_.outputs));
+    for (const char* block : {"W_E", "layer0.W_V", "layer0.W_1", "W_dec"}) measure_square(block);
+    add_all_directions(point());
+  }
+
+  const Plan& plan_;
+  DeepTask task_;
+  std::uint64_t hierarchy_;
+  std::unique_ptr<networks::TransformerPopulation<double>> population_;
+};
+
+/// First the trainings of given hierarchies, then those to the end, one hierarchy a replicate.
+class Latents : public TrainingFlow {
+ public:
+  Latents(std::shared_ptr<const Plan> plan, std::uint64_t seed)
+      : TrainingFlow(plan->pairs > 0 ? plan->starts : 0,
+                     [plan, seed](std::size_t k) -> std::unique_ptr<FlowTraining> {
+                       return std::make_unique<EarlyTraining>(*plan, seed, k);
+                     }),
+        plan_(std::move(plan)),
+        early_points_(plan_->pairs > 0 ? TrainingFlow::points() : 0) {}
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    return early_points_ > 0 ? TrainingFlow::theory(grid) : TheoryResult{};
+  }
+  std::size_t points() const override { return early_points_ + 1; }
+
+ protected:
+  bool deterministic(std::size_t point) const override {
+    return point < early_points_ && TrainingFlow::deterministic(point);
+  }
+  double flops(std::size_t point) const override {
+    return point < early_points_ ? TrainingFlow::flops(point)
+                                 : std::numeric_limits<double>::infinity();
+  }
+
   Outcome run(const Replicate& replicate) const override {
-    const LatentHierarchy h = hierarchy(replicate.number, replicate.piece.seed);
-    const DeepTask task = hierarchy_task(h, batch_);
-    networks::Transformer<float> network = deep_network(network_, task, replicate.address());
+    if (replicate.point() < early_points_) return TrainingFlow::run(replicate);
+    const LatentHierarchy h = plan_->hierarchy(replicate.number, replicate.piece.seed);
+    const DeepTask task = hierarchy_task(h, plan_->batch);
+    networks::Transformer<float> network = plan_->start(task, replicate.address());
 
     const LatentScorer scorer(h, replicate.stream(StreamId::test_data));
     // Of a level, its own latents and exchanged ones.
@@ -117,9 +240,9 @@ class Latents : public PointwiseExperiment {
     };
     const networks::TrainingResult end = train_deep(
         network,
-        network_,
+        plan_->network,
         task,
-        steps_,
+        plan_->steps,
         replicate.address(),
         {.measure = measure, .tell = tell},
         [&] { return replicate.stopped(); },
@@ -137,16 +260,24 @@ class Latents : public PointwiseExperiment {
   }
 
  private:
-  LatentHierarchy hierarchy(std::uint64_t replicate, std::uint64_t seed) const {
-    RandomStream stream({.seed = seed, .id = StreamId::model, .replicate = replicate});
-    return {sizes_, stream};
-  }
-
-  HierarchySizes sizes_;
-  DeepNetwork network_;
-  int batch_;
-  std::vector<std::uint64_t> steps_;
+  std::shared_ptr<const Plan> plan_;
+  std::size_t early_points_;
 };
+
+std::unique_ptr<Experiment> make_latents(Configuration& c) {
+  auto plan = std::make_shared<const Plan>(c);
+  require(plan->sizes.units.size() == kLevels,
+          "model.units",
+          static_cast<double>(plan->sizes.units.size()),
+          "two numbers, N_0 and N_1");
+  require(plan->network.width % plan->network.heads == 0,
+          "model.heads",
+          plan->network.heads,
+          "a divisor of the width");
+  require(plan->pairs != 1, "theory.pairs", plan->pairs, "0, or at least 2");
+  (void)plan->hierarchy(0, c.seed());  // refuses impossible sizes
+  return std::make_unique<Latents>(std::move(plan), c.seed());
+}
 
 std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) {
   const auto values = [&](double level, const char* model) {
@@ -195,7 +326,7 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
 }  // namespace
 
 Study study() {
-  return described({.name = "tree-latents", .make = make<Latents>, .claims = claims});
+  return described({.name = "tree-latents", .make = make_latents, .claims = claims});
 }
 
 }  // namespace attica::tree_latents

@@ -7,6 +7,7 @@ namespace attica {
 
 // clang-format off
 namespace potts_loss { Study study(); }
+namespace potts_loss_flow { Study study(); }
 namespace potts_couplings { Study study(); }
 namespace potts_flow { Study study(); }
 namespace potts_softmax_flow { Study study(); }
@@ -23,6 +24,7 @@ namespace body4_msd { Study study(); }
 std::vector<NamedStudy> potts_studies() {
   return {
       {"potts-loss", potts_loss::study},
+      {"potts-loss-flow", potts_loss_flow::study},
       {"potts-couplings", potts_couplings::study},
       {"potts-flow", potts_flow::study},
       {"potts-softmax-flow", potts_softmax_flow::study},

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "attica/sim/potts/transformer.hpp"
-#include "attica/studies/potts/training_flow.hpp"
+#include "attica/studies/training_flow.hpp"
 #include "attica/studies/trees/learning.hpp"
 #include "attica/theory/trees/sequence_laws.hpp"
 

@@ -25,7 +25,7 @@ done
 # Families keep to themselves: what two of them need is a kit's, a solver's, or shared vocabulary. Exceptions, with reasons:
 declare -A family_uses=(
   [potts]="gauss"  # the control of potts-square: Gaussian data of equal covariance, fitted and predicted as such
-  [trees]="language potts"  # networks that language-orders trains on windows; a population of masked sites, and its training flow, as of potts-softmax-flow
+  [trees]="language potts"  # networks that language-orders trains on windows; a population of masked sites, as of potts-softmax-flow
   [masked]="gauss"  # masked-transfer: what follows masked regression, and its rival, is ridge regression of labels
 )
 shared="text networks training"  # folders within the layers that are no families

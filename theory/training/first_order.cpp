@@ -22,9 +22,12 @@ using Eigen::VectorXd;
 
 double Moment::sd() const { return std::sqrt(std::max(variance, 0.0)); }
 
+namespace {
+constexpr double kShare = 1.0 / 3;  ///< of the first order, as a tolerance
+}
+
 double Moment::finite_size() const {
-  constexpr double kShare = 1.0 / 3;
-  return by_pairs ? std::abs(next) + 2 * next_error : kShare * size;
+  return by_pairs ? std::abs(next) + 2 * next_error + unseparated : kShare * size;
 }
 
 Observable weighted_loss(const PopulationModel& model, VectorXd weights) {
@@ -281,7 +284,7 @@ std::optional<Refusal> refusal(const Records& records, const std::vector<PairRec
   double largest = 0;
   for (std::size_t k = 0; k < std::min(records.size(), pairs.size()); ++k) {
     const Moment& loss = records[k].loss;
-    largest = std::max(largest, std::abs(loss.shift));
+    largest = std::max(largest, std::abs(loss.shift) + std::abs(pairs[k].loss.resummed));
     const auto say = [&](const std::string& reason) {
       return Refusal{records[k].step, fmt::format("from step {}: {}", records[k].step, reason)};
     };
@@ -331,6 +334,8 @@ Expansion by_pairs(const PopulationModel& model,
                  .size = std::abs(found[m]->shift),
                  .variance = found[m]->variance,
                  .numerical_error = found[m]->order_0_error + found[m]->shift_error};
+      // Adam's first updates divide by one gradient squared: their noise is of order 1.
+      if (plan.update == Update::adam) all[m]->unseparated = kShare * std::abs(found[m]->shift);
     }
     const double own = std::abs(record.train_loss.shift - record.loss.shift);
     record.train_loss.size = record.loss.size + own;

@@ -92,11 +92,13 @@ struct Moment {
   double curvature_variance = 0;  ///< part of it: tr((f'' C)^2) / 2, all there is at a minimum
   double numerical_error = 0;
   double next = 0, next_error = 0;  ///< second order, estimated by pairs; its standard error
+  double unseparated = 0;           ///< adam: of the shift, which has parts of all orders
   bool by_pairs = false;
 
   double value() const { return order_0 + shift; }
   double sd() const;
-  /// @brief Tolerance for the neglected orders: |next| + 2 next_error, without pairs size / 3.
+  /// @brief Tolerance for the neglected orders: |next| + 2 next_error + unseparated, without pairs
+  /// size / 3.
   double finite_size() const;
 };
 

@@ -164,6 +164,7 @@ std::vector<PairRecord> mirrored_pairs(const PopulationModel& model,
   // Without batches the path has no noise; else one more, whose variances come from other
   // combinations, says what these leave uncertain.
   std::vector<OptimiserState> paths(adam && noise > 0 ? 2 : 1, OptimiserState(plan));
+  OptimiserState plain(plan);  // adam on the population
   std::vector<SampleCounts> counts;
   std::vector<Run> runs;
   for (int pair = 0; pair < method.pairs; ++pair) {
@@ -177,6 +178,14 @@ std::vector<PairRecord> mirrored_pairs(const PopulationModel& model,
     const bool recorded = step == plan.recorded[records.size()];
     std::vector<VectorXd> variances(paths.size());
     std::vector<Numbers> order_0(paths.size());
+    Numbers without_batches;
+    if (paths.size() == 2) {
+      VectorXd losses, gradient(plain.theta.size());
+      model.pass(plain.theta, losses, &p, &gradient);
+      const VectorXd none = VectorXd::Zero(p.size());
+      if (recorded) without_batches = numbers_at(plain.theta, losses, none, none);
+      update(plain, plan, gradient);
+    }
     double path_length = 0;
     for (std::size_t k = 0; k < paths.size(); ++k) {
       OptimiserState& path = paths[k];
@@ -231,7 +240,10 @@ std::vector<PairRecord> mirrored_pairs(const PopulationModel& model,
       const auto pairs = std::ssize(counts);
       VectorXd even(pairs), odd(pairs), next(pairs);
       out.order_0 = order_0[0][number];
-      if (paths.size() == 2) out.order_0_error = std::abs(order_0[1][number] - out.order_0);
+      if (paths.size() == 2) {
+        out.order_0_error = std::abs(order_0[1][number] - out.order_0);
+        out.resummed = out.order_0 - without_batches[number];
+      }
       for (Index pair = 0; pair < pairs; ++pair) {
         const auto f = [&](std::size_t k) {
           return runs[static_cast<std::size_t>(pair) * kappas.size() + k].numbers[number];

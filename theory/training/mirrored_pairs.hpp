@@ -12,7 +12,8 @@
 /// run is the real one.
 ///
 /// Adam divides by the root of a mean square in which batches count at order 0. Its path on the
-/// population takes g^2 + Sigma_ii/B for g^2, and a run at kappa adds (1 - kappa^2) Sigma_ii/B.
+/// population takes g^2 + Sigma_ii/B for g^2, and a run at kappa adds (1 - kappa^2) Sigma_ii/B. Of
+/// what batches change the larger part is in order 0 then (`resummed`).
 
 #include "attica/theory/training/first_order.hpp"
 
@@ -22,6 +23,7 @@ namespace attica {
 struct PairEstimate {
   double order_0 = 0;
   double order_0_error = 0;  ///< adam: of Sigma_ii by random combinations
+  double resummed = 0;       ///< adam: part of order_0 that is due to batches
   double shift = 0, shift_error = 0;
   double variance = 0;
   double next = 0, next_error = 0;

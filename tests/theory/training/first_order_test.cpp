@@ -8,6 +8,7 @@
 
 #include "attica/core/parallel.hpp"
 #include "attica/theory/training/flow.hpp"
+#include "attica/theory/training/mirrored_pairs.hpp"
 #include "refused.hpp"
 #include "theory/training/models.hpp"
 
@@ -567,8 +568,28 @@ TEST_CASE("training_theory: Adam on the population, its squares with the varianc
       CHECK(resummed[k].loss.order_0 == Approx(e["resummed"].real()).epsilon(1e-9));
       CHECK(plain[k].loss.order_0 == Approx(e["plain"].real()).epsilon(1e-9));
       CHECK(std::abs(plain[k].loss.shift) < 1e-9);
+      const Moment& loss = resummed[k].loss;
+      CHECK(loss.finite_size() ==
+            Approx(std::abs(loss.next) + 2 * loss.next_error + std::abs(loss.shift) / 3));
     }
   }
+}
+
+TEST_CASE("mirrored_pairs: what batches change in Adam's path on the population", "[theory]") {
+  const SampledModel model = reference_model("mlp");
+  TrainingPlan plan = plan_of("mlp", 0.01, {0, 1, 20});
+  plan.update = Update::adam;
+  const TheoryMethod method{.kind = TheoryMethod::Kind::pairs, .pairs = 2};
+  const auto plain = mirrored_pairs(model, plan, {}, method);
+  plan.batch = 8;
+  const auto resummed = mirrored_pairs(model, plan, {}, method);
+  REQUIRE(resummed.size() == 3);
+  CHECK(resummed[0].loss.resummed == 0);
+  for (std::size_t k = 0; k < 3; ++k) {
+    CHECK(plain[k].loss.resummed == 0);
+    CHECK(resummed[k].loss.resummed == resummed[k].loss.order_0 - plain[k].loss.order_0);
+  }
+  CHECK(resummed[2].loss.resummed > 0);  // smaller steps
 }
 
 TEST_CASE("training_theory: descent on the population has no deviations", "[theory]") {

@@ -87,9 +87,6 @@ TrainingPlan flow_plan(const networks::OptimiserOptions& optimiser,
                        std::vector<std::uint64_t> recorded,
                        Eigen::VectorXd start);
 
-/// @brief "W_Q" for "layer0.W_Q".
-std::string block_label(std::string_view block);
-
 /// @brief A training of a transformer. Numbers are taken of networks, in the theory in double
 /// precision, in a run in single precision.
 class TransformerFlow : public FlowTraining {
@@ -139,6 +136,9 @@ class TransformerFlow : public FlowTraining {
     std::function<double(networks::Transformer<double>&)> in_theory;
     std::function<double(networks::Transformer<float>&)> in_a_run;
   };
+
+  /// What a block is called in points: of one layer "W_Q" for "layer0.W_Q".
+  std::string label(const std::string& block) const;
 
   networks::TransformerShape shape_;
   networks::Parameters<float> start_;

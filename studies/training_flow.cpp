@@ -1,4 +1,4 @@
-#include "attica/studies/potts/training_flow.hpp"
+#include "attica/studies/training_flow.hpp"
 
 #include <fmt/format.h>
 
@@ -161,10 +161,6 @@ TrainingPlan flow_plan(const networks::OptimiserOptions& optimiser,
   return plan;
 }
 
-std::string block_label(std::string_view block) {
-  return std::string(block.substr(block.find('.') + 1));
-}
-
 TransformerFlow::TransformerFlow(const networks::Transformer<float>& start,
                                  const networks::OptimiserOptions& optimiser,
                                  std::int64_t batch,
@@ -180,8 +176,12 @@ networks::Transformer<float> TransformerFlow::start() const {
   return network;
 }
 
+std::string TransformerFlow::label(const std::string& block) const {
+  return shape_.layers == 1 ? block.substr(block.find('.') + 1) : block;
+}
+
 void TransformerFlow::measure_square(const std::string& block) {
-  measure("square", {{"block", block_label(block)}}, [block](auto& network) {
+  measure("square", {{"block", label(block)}}, [block](auto& network) {
     return static_cast<double>(network.parameters().matrix(block).map().squaredNorm());
   });
 }
@@ -195,7 +195,7 @@ void TransformerFlow::add_direction(const std::string& block, const Point& outer
       entries(i, j) = std::cos(static_cast<double>(1 + 2 * i + 3 * j));
     }
   }
-  directions_.push_back({.point = joined(outer, {{"block", block_label(block)}}),
+  directions_.push_back({.point = joined(outer, {{"block", label(block)}}),
                          .along = networks::trained_values(network.parameters()).normalized()});
 }
 
