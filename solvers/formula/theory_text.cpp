@@ -292,7 +292,7 @@ struct TextTheory::Compiled {
       throw Error(ErrorKind::input, where + ": expected one of choose and branches", where);
     std::string along = text.follow;
     if (along.starts_with("-")) along.erase(0, 1);
-    if (!along.empty()) {
+    if (!text.follow.empty()) {
       const auto at = std::find(scalars.begin(), scalars.end(), along);
       if (at == scalars.end())
         throw invalid_parameter(
@@ -1606,8 +1606,8 @@ std::vector<std::string> needed_names(const TheoryText& text) {
     defined.insert(list.name);
   }
   if (!text.time.empty()) needed.insert(text.time);
-  if (!text.follow.empty())
-    needed.insert(text.follow.starts_with("-") ? text.follow.substr(1) : text.follow);
+  const std::string along = text.follow.starts_with("-") ? text.follow.substr(1) : text.follow;
+  if (!along.empty()) needed.insert(along);
   for (const auto& [name, formula] : text.let) defined.insert(name);
   for (const auto& [name, formula] : text.start) defined.insert(base(name));
   for (const auto& [name, formula] : text.unknowns) defined.insert(name);
