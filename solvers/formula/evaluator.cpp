@@ -1086,8 +1086,13 @@ std::optional<Evaluator::Peak> Evaluator::missed_peak(const std::function<double
   double low = std::max(place(here) - step, first), high = std::min(place(here) + step, last);
   const auto size = [&](double t) {
     if (place.infinite() && t <= 0) return 0.0;
-    const double value = std::abs(f(place.back(t, here)));
-    return std::isfinite(value) ? value : 0.0;
+    try {
+      const double value = std::abs(f(place.back(t, here)));
+      return std::isfinite(value) ? value : 0.0;
+    } catch (const Error& error) {  // at an end, where quadrature has no node
+      if (error.kind() != ErrorKind::numerical) throw;
+      return 0.0;
+    }
   };
   if (std::max(size(low), size(high)) >= kFalls * w.largest) return std::nullopt;
   double best = place(here), height = w.largest;

@@ -292,7 +292,7 @@ struct TextTheory::Compiled {
       throw Error(ErrorKind::input, where + ": expected one of choose and branches", where);
     std::string along = text.follow;
     if (along.starts_with("-")) along.erase(0, 1);
-    if (!along.empty()) {
+    if (!text.follow.empty()) {
       const auto at = std::find(scalars.begin(), scalars.end(), along);
       if (at == scalars.end())
         throw invalid_parameter(
@@ -814,7 +814,7 @@ class Solver {
   /// next to a multiple zero it is far away. The solution itself where the slope there is that of
   /// the equations around it.
   VectorXd as_good(const Solution& s, VectorXd direction) const {
-    constexpr double kAround = 1e-2, kCurved = 1e-2, kAsGood = 8, kTimes = 2;
+    constexpr double kAround = 1e-2, kCurved = 1e-2, kAsGood = 64, kTimes = 2;
     if (!direction.allFinite() || direction.norm() == 0) return s.u;
     direction *= s.u.norm() > 0 ? s.u.norm() / direction.norm() : 1 / direction.norm();
     const auto off = [&](double way) -> double {
@@ -827,8 +827,15 @@ class Solver {
       }
     };
     if (!((kAround * s.jacobian * direction).norm() < kCurved * off(kAround))) return s.u;
-    double way = std::numeric_limits<double>::epsilon();
-    const double most = kAsGood * s.rest.norm();
+    // The residual may be zero there by chance of rounding: as it is a few digits beside.
+    double way = std::numeric_limits<double>::epsilon(), most = s.rest.norm();
+    for (const double digits : {2, 4, 8}) {
+      for (const double side : {way, -way}) {
+        const double beside = off(digits * side);
+        if (std::isfinite(beside)) most = std::max(most, beside);
+      }
+    }
+    most *= kAsGood;
     while (way < kAround && off(way) <= most && off(-way) <= most) way *= kTimes;
     return s.u + way * direction;
   }
@@ -1606,8 +1613,8 @@ std::vector<std::string> needed_names(const TheoryText& text) {
     defined.insert(list.name);
   }
   if (!text.time.empty()) needed.insert(text.time);
-  if (!text.follow.empty())
-    needed.insert(text.follow.starts_with("-") ? text.follow.substr(1) : text.follow);
+  const std::string along = text.follow.starts_with("-") ? text.follow.substr(1) : text.follow;
+  if (!along.empty()) needed.insert(along);
   for (const auto& [name, formula] : text.let) defined.insert(name);
   for (const auto& [name, formula] : text.start) defined.insert(base(name));
   for (const auto& [name, formula] : text.unknowns) defined.insert(name);

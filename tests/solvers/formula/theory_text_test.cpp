@@ -151,6 +151,16 @@ TEST_CASE("TextTheory: chaotic maps have no value, from a start at zero either",
   CHECK(fixed.numerical_error < 1e-14);
 }
 
+TEST_CASE("TextTheory: a minus sign is no name to follow", "[solvers][formula]") {
+  TheoryText text = solve({{"m", "1"}}, {{"m", "cos(m) + 0*x"}}, {{"m", "m"}});
+  text.follow = "-";
+  CHECK(needed_names(text) == std::vector<std::string>{"x"});
+  CHECK_THROWS_WITH(TextTheory(text, {"x"}), Contains("theory.solve.follow"));
+  text.follow = "-x";
+  CHECK(needed_names(text) == std::vector<std::string>{"x"});
+  CHECK_NOTHROW(TextTheory(text, {"x"}));
+}
+
 TEST_CASE("TextTheory: multiple zeros, and unknowns of unlike size", "[solvers][formula]") {
   const auto zero = [](const Texts& unknowns, const Texts& equations) {
     TheoryText text = solve(unknowns, {}, {{"y", unknowns.front().first}});
