@@ -80,7 +80,7 @@ class Thresholds : public PointwiseExperiment {
       if (continued_) {
         // Lines farther from the threshold bend.
         constexpr double kLeastRatio = 0.9;
-        constexpr double kMostRatio = 1.2;
+        constexpr double kMostRatio = 1.1;
         const double alpha_c = at.alpha / at.ratio;
         Curves curves(at.point(), "dimension", {"found_threshold"});
         for (const std::int64_t size : dimensions_) {

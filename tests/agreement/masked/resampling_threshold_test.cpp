@@ -13,14 +13,14 @@ TEST_CASE("masked-resampling-threshold: agrees and rejects wrong theories", "[ag
 }
 
 TEST_CASE("masked-resampling-threshold: trained units find the threshold, and no other",
-          "[agreement]") {
+          "[agreement][slow]") {
   StudyRun run(study_named("masked-resampling-threshold"),
                {{"sim.place", "threshold"},
                 {"sweep.masks", List{std::string("fresh")}},
                 {"sweep.ratio", List{1.0}},
-                {"sweep.dimension", List{std::int64_t{250}}},
+                {"sweep.dimension", List{std::int64_t{300}}},
                 {"sim.sets", std::int64_t{32}},
-                {"sim.replicates", std::int64_t{24}}});
+                {"sim.replicates", std::int64_t{56}}});
   CHECK(run.points() == Verdict::agree);
   for (const double factor : {0.9, 1.1}) {
     CAPTURE(factor);

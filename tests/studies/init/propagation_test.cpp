@@ -30,6 +30,8 @@ TEST_CASE("init-propagation: where tokens become clones nothing is compared", "[
   const auto experiment = made(study_named("init-propagation"),
                                {{"model.skip", 0.0},
                                 {"model.mlp", false},
+                                {"model.heads", 8},
+                                {"model.dimension", 512},
                                 {"model.cosine", 0.1},
                                 {"sweep.beta", List{3.0}},
                                 {"train.blocks", 2}});
