@@ -146,6 +146,7 @@ Network bigram_transformer_start(const BigramModel& model,
   for (const char* matrix : {"W_Q", "W_K", "W_V", "W_O", "W_1", "W_2"}) {
     network.parameters().initialise(matrix, {.scale = 1, .per_input = true}, initial);
   }
+  network.parameters().initialise("W_dec", {.scale = task.decoder, .per_input = true}, initial);
   return network;
 }
 

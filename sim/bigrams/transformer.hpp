@@ -25,6 +25,7 @@ struct BigramTransformerTask {
   int heads = 1;            ///< divides the width
   bool layer_norm = false;  ///< before attention and before the MLP
   networks::Activation activation = networks::Activation::relu;
+  double decoder = 0;  ///< deviation of the decoder's start, over 1/sqrt(D)
   networks::OptimiserOptions optimiser = {};
   std::int64_t batch = 64;                ///< fresh sequences a step
   std::vector<std::uint64_t> steps = {};  ///< recorded; the last one is the length

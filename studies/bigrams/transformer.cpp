@@ -54,6 +54,8 @@ struct Plan {
   double eta_adam = 0;
   std::vector<std::uint64_t> early_steps;
   std::int64_t early_batch = 1;
+  double early_eta = 0;
+  double early_eta_adam = 0;
   Eigen::Index rank = 1;
   std::uint64_t hold = 1;
   int pairs = 2;
@@ -69,6 +71,8 @@ struct Plan {
              .test_sequences = c.integer("sim.test_sequences")},
         eta_adam(c.real("sim.eta_adam")),
         early_batch(c.integer("sim.early_batch")),
+        early_eta(c.real("sim.early_eta")),
+        early_eta_adam(c.real("sim.early_eta_adam")),
         rank(c.integer("theory.rank")),
         hold(c.integer<std::uint64_t>("theory.hold")),
         pairs(c.integer<int>("theory.pairs")) {
@@ -81,6 +85,16 @@ struct Plan {
     own.layer_norm = variant.layer_norm;
     own.optimiser = {.kind = variant.optimiser,
                      .learning_rate = by_adam(variant) ? eta_adam : setup.rates.eta_v};
+    return own;
+  }
+  /// From the common start. While the decoder is 0 nothing else has a gradient, and Adam's first
+  /// updates would be noise: it starts at random.
+  BigramTransformerTask early_task(const Variant& variant) const {
+    BigramTransformerTask own = task_of(variant);
+    own.decoder = 1;
+    own.batch = early_batch;
+    own.steps = early_steps;
+    own.optimiser.learning_rate = by_adam(variant) ? early_eta_adam : early_eta;
     return own;
   }
   /// Whether all sequences can be enumerated, as the training theory needs it.
@@ -99,7 +113,7 @@ struct Plan {
 class EarlyTraining : public TransformerFlow {
  public:
   EarlyTraining(const Plan& plan, std::uint64_t seed, const Variant& variant)
-      : EarlyTraining(plan, seed, variant, plan.task_of(variant)) {}
+      : EarlyTraining(plan, seed, variant, plan.early_task(variant)) {}
 
   Point point() const override { return point_of(variant_); }
   const networks::TransformerPopulation<double>& population() const override {
@@ -137,15 +151,13 @@ class EarlyTraining : public TransformerFlow {
                 const BigramTransformerTask& task)
       : TransformerFlow(bigram_transformer_start(plan.setup.model, task, {.seed = seed}),
                         task.optimiser,
-                        plan.early_batch,
-                        plan.early_steps),
+                        task.batch,
+                        task.steps),
         plan_(plan),
         variant_(variant),
         task_(task),
         sequences_(plan.setup.model),
         population_(sequences_.population(bigram_transformer_shape(plan.setup.model, task))) {
-    task_.steps = plan.early_steps;
-    task_.batch = plan.early_batch;
     measure("attention", {}, [this](auto& network) { return sequences_.attention(network); });
     for (const char* block : {"W_E", "layer0.W_Q", "layer0.W_V", "layer0.W_1", "W_dec"})
       measure_square(block);
