@@ -161,8 +161,40 @@ TrainingPlan flow_plan(const networks::OptimiserOptions& optimiser,
   return plan;
 }
 
+networks::TrainingResult mean_of_runs(
+    std::uint64_t runs,
+    const std::vector<std::uint64_t>& recorded,
+    const Replicate& replicate,
+    const FlowTraining::Record& record,
+    const std::function<networks::TrainingResult(
+        const StreamAddress& run,
+        const std::function<void(const std::vector<double>& values)>& tell)>& train) {
+  std::vector<std::vector<double>> means(recorded.size());
+  networks::TrainingResult result{};
+  for (std::uint64_t run = 0; run < runs; ++run) {
+    StreamAddress address = replicate.address();
+    address.replicate = address.replicate * runs + run;
+    std::size_t step = 0;
+    result = train(address, [&](const std::vector<double>& values) {
+      std::vector<double>& mean = means[step++];
+      mean.resize(values.size());
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        mean[i] += values[i] / static_cast<double>(runs);
+      }
+    });
+    if (result.status != networks::TrainingStatus::finished) return result;
+  }
+  for (std::size_t k = 0; k < means.size(); ++k) record(recorded[k], means[k]);
+  return result;
+}
+
 std::string block_label(std::string_view block) {
-  return std::string(block.substr(block.find('.') + 1));
+  constexpr std::string_view kLayer = "layer";
+  const std::size_t dot = block.find('.');
+  std::string label(block.substr(dot + 1));
+  if (!block.starts_with(kLayer)) return label;
+  const int layer = std::stoi(std::string(block.substr(kLayer.size(), dot - kLayer.size())));
+  return layer == 0 ? label : fmt::format("{}.{}", label, layer + 1);
 }
 
 TransformerFlow::TransformerFlow(const networks::Transformer<float>& start,

@@ -87,7 +87,18 @@ TrainingPlan flow_plan(const networks::OptimiserOptions& optimiser,
                        std::vector<std::uint64_t> recorded,
                        Eigen::VectorXd start);
 
-/// @brief "W_Q" for "layer0.W_Q".
+/// @brief The mean of some runs as one replicate, which of few replicates is near-symmetric.
+/// @param train a run at an address; tells its values at every recorded step
+networks::TrainingResult mean_of_runs(
+    std::uint64_t runs,
+    const std::vector<std::uint64_t>& recorded,
+    const Replicate& replicate,
+    const FlowTraining::Record& record,
+    const std::function<networks::TrainingResult(
+        const StreamAddress& run,
+        const std::function<void(const std::vector<double>& values)>& tell)>& train);
+
+/// @brief "W_Q" for "layer0.W_Q", "W_Q.2" for "layer1.W_Q".
 std::string block_label(std::string_view block);
 
 /// @brief A training of a transformer. Numbers are taken of networks, in the theory in double

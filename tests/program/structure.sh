@@ -26,6 +26,8 @@ done
 declare -A family_uses=(
   [potts]="gauss"  # the control of potts-square: Gaussian data of equal covariance, fitted and predicted as such
   [trees]="language potts"  # networks that language-orders trains on windows; a population of masked sites, and its training flow, as of potts-softmax-flow
+  [joma]="potts"  # the training flow of potts-softmax-flow
+  [topics]="potts"  # the same
   [masked]="gauss"  # masked-transfer: what follows masked regression, and its rival, is ridge regression of labels
 )
 shared="text networks training"  # folders within the layers that are no families
