@@ -1,6 +1,5 @@
 #include "attica/sim/topics/deep.hpp"
 
-
 namespace attica {
 
 using Network = networks::Transformer<float>;
