@@ -161,6 +161,47 @@ TrainingPlan flow_plan(const networks::OptimiserOptions& optimiser,
   return plan;
 }
 
+networks::TrainingResult mean_of_runs(
+    std::uint64_t runs,
+    const std::vector<std::uint64_t>& recorded,
+    const Replicate& replicate,
+    const FlowTraining::Record& record,
+    const std::function<networks::TrainingResult(
+        const StreamAddress& run,
+        const std::function<void(const std::vector<double>& values)>& tell)>& train) {
+  std::vector<std::vector<double>> means(recorded.size());
+  networks::TrainingResult result{};
+  for (std::uint64_t run = 0; run < runs; ++run) {
+    StreamAddress address = replicate.address();
+    address.replicate = address.replicate * runs + run;
+    std::size_t step = 0;
+    result = train(address, [&](const std::vector<double>& values) {
+      std::vector<double>& mean = means[step++];
+      mean.resize(values.size());
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        mean[i] += values[i] / static_cast<double>(runs);
+      }
+    });
+    if (result.status != networks::TrainingStatus::finished) return result;
+  }
+  for (std::size_t k = 0; k < means.size(); ++k) record(recorded[k], means[k]);
+  return result;
+}
+
+namespace {
+
+/// "W_Q" for "layer0.W_Q", "W_Q.2" for "layer1.W_Q".
+std::string block_label(std::string_view block) {
+  constexpr std::string_view kLayer = "layer";
+  const std::size_t dot = block.find('.');
+  std::string label(block.substr(dot + 1));
+  if (!block.starts_with(kLayer)) return label;
+  const int layer = std::stoi(std::string(block.substr(kLayer.size(), dot - kLayer.size())));
+  return layer == 0 ? label : fmt::format("{}.{}", label, layer + 1);
+}
+
+}  // namespace
+
 TransformerFlow::TransformerFlow(const networks::Transformer<float>& start,
                                  const networks::OptimiserOptions& optimiser,
                                  std::int64_t batch,
@@ -176,12 +217,8 @@ networks::Transformer<float> TransformerFlow::start() const {
   return network;
 }
 
-std::string TransformerFlow::label(const std::string& block) const {
-  return shape_.layers == 1 ? block.substr(block.find('.') + 1) : block;
-}
-
 void TransformerFlow::measure_square(const std::string& block) {
-  measure("square", {{"block", label(block)}}, [block](auto& network) {
+  measure("square", {{"block", block_label(block)}}, [block](auto& network) {
     return static_cast<double>(network.parameters().matrix(block).map().squaredNorm());
   });
 }
@@ -195,7 +232,7 @@ void TransformerFlow::add_direction(const std::string& block, const Point& outer
       entries(i, j) = std::cos(static_cast<double>(1 + 2 * i + 3 * j));
     }
   }
-  directions_.push_back({.point = joined(outer, {{"block", label(block)}}),
+  directions_.push_back({.point = joined(outer, {{"block", block_label(block)}}),
                          .along = networks::trained_values(network.parameters()).normalized()});
 }
 

@@ -87,6 +87,17 @@ TrainingPlan flow_plan(const networks::OptimiserOptions& optimiser,
                        std::vector<std::uint64_t> recorded,
                        Eigen::VectorXd start);
 
+/// @brief The mean of some runs as one replicate, which of few replicates is near-symmetric.
+/// @param train a run at an address; tells its values at every recorded step
+networks::TrainingResult mean_of_runs(
+    std::uint64_t runs,
+    const std::vector<std::uint64_t>& recorded,
+    const Replicate& replicate,
+    const FlowTraining::Record& record,
+    const std::function<networks::TrainingResult(
+        const StreamAddress& run,
+        const std::function<void(const std::vector<double>& values)>& tell)>& train);
+
 /// @brief A training of a transformer. Numbers are taken of networks, in the theory in double
 /// precision, in a run in single precision.
 class TransformerFlow : public FlowTraining {
@@ -136,9 +147,6 @@ class TransformerFlow : public FlowTraining {
     std::function<double(networks::Transformer<double>&)> in_theory;
     std::function<double(networks::Transformer<float>&)> in_a_run;
   };
-
-  /// What a block is called in points: of one layer "W_Q" for "layer0.W_Q".
-  std::string label(const std::string& block) const;
 
   networks::TransformerShape shape_;
   networks::Parameters<float> start_;

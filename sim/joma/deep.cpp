@@ -246,6 +246,14 @@ DeepTask hierarchy_task(const LatentHierarchy& hierarchy, int batch) {
   return task;
 }
 
+networks::OptimiserOptions deep_optimiser(const DeepNetwork& options) {
+  return {.kind = networks::OptimiserKind::adam,
+          .learning_rate = options.eta,
+          .epsilon = options.epsilon,
+          .weight_decay = options.lambda,
+          .clip_norm = options.clip};
+}
+
 Transformer<float> deep_network(const DeepNetwork& options,
                                 const DeepTask& task,
                                 const StreamAddress& run) {
@@ -262,6 +270,7 @@ Transformer<float> deep_network(const DeepNetwork& options,
   shape.position = options.text ? networks::PositionCode::sinusoidal : networks::PositionCode::none;
   shape.output_projection = options.text;
   shape.attention_bias = options.text;
+  shape.activation = options.activation;
   shape.dropout = options.dropout;
   if (options.text) shape.embedding_scale = std::sqrt(static_cast<double>(options.width));
   Transformer<float> network(shape);
@@ -357,11 +366,7 @@ networks::TrainingResult train_deep(Transformer<float>& network,
                                     const networks::KeptRecords& records,
                                     const std::function<bool()>& stop,
                                     const std::filesystem::path& file) {
-  networks::Optimiser<float> optimiser(network.parameters(),
-                                       {.kind = networks::OptimiserKind::adam,
-                                        .learning_rate = options.eta,
-                                        .weight_decay = options.lambda,
-                                        .clip_norm = options.clip});
+  networks::Optimiser<float> optimiser(network.parameters(), deep_optimiser(options));
   Batch batch;
   const networks::TrainingPlan plan{.recorded = recorded,
                                     .stop = stop,

@@ -76,9 +76,14 @@ struct DeepNetwork {
   bool causal = true;
   double dropout = 0;
   double eta = 3e-3;  ///< learning rate of Adam
+  double epsilon = 1e-8;
   double lambda = 0;  ///< weight decay: lambda w is added to the gradient
   double clip = 0;
+  networks::Activation activation = networks::Activation::relu;
 };
+
+/// @brief What updates its parameters: Adam.
+networks::OptimiserOptions deep_optimiser(const DeepNetwork& options);
 
 /// @brief The network at its random start.
 networks::Transformer<float> deep_network(const DeepNetwork& options,

@@ -12,12 +12,7 @@ std::vector<double> layer_squared_norms(const Network& network, const char* name
   return norms;
 }
 
-networks::TrainingResult train_deep_topics(
-    const TopicModel& model,
-    const DeepTopicTraining& training,
-    const StreamAddress& address,
-    const std::function<void(std::uint64_t step, const Network&)>& observe,
-    const std::function<bool()>& stop) {
+Network deep_topic_network(const DeepTopicTraining& training, const StreamAddress& address) {
   Network network(training.shape);
   StreamAddress initial = address;
   initial.id = StreamId::initialisation;
@@ -29,6 +24,16 @@ networks::TrainingResult train_deep_topics(
     network.parameters().initialise(
         "W_E", {.law = Law::normal, .scale = 1, .per_input = true}, initial);
   }
+  return network;
+}
+
+networks::TrainingResult train_deep_topics(
+    const TopicModel& model,
+    const DeepTopicTraining& training,
+    const StreamAddress& address,
+    const std::function<void(std::uint64_t step, Network&)>& observe,
+    const std::function<bool()>& stop) {
+  Network network = deep_topic_network(training, training.initial.value_or(address));
   networks::Optimiser<float> optimiser(network.parameters(), training.optimiser);
   networks::TrainingState state;
   networks::TrainingPlan plan{.recorded = training.recorded};
@@ -46,9 +51,19 @@ networks::TrainingResult train_deep_topics(
         RandomStream stream(own);
         DocumentDraws draws = sampler.draws(stream);
         batch = {};
-        for (Eigen::Index b = 0; b < training.batch; ++b) {
-          sampler.draw(draws, document);
-          append(document, 1 / static_cast<double>(training.batch), batch);
+        const double share = 1 / static_cast<double>(training.batch);
+        const std::vector<TopicDocument>& stored = training.documents;
+        if (stored.empty()) {
+          for (Eigen::Index b = 0; b < training.batch; ++b) {
+            sampler.draw(draws, document);
+            append(document, share, batch);
+          }
+        } else {  // each document once, weighted by how often it was drawn
+          std::vector<int> counts(stored.size());
+          for (Eigen::Index b = 0; b < training.batch; ++b) ++counts[stream.below(counts.size())];
+          for (std::size_t d = 0; d < counts.size(); ++d) {
+            if (counts[d] > 0) append(stored[d], share * counts[d], batch);
+          }
         }
         return network.loss_and_gradient(batch);
       });

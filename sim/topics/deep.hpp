@@ -3,6 +3,7 @@
 /// @brief A transformer of several layers that reads topic documents as sequences.
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "attica/sim/networks/training.hpp"
@@ -17,7 +18,15 @@ struct DeepTopicTraining {
   networks::OptimiserOptions optimiser;
   Eigen::Index batch = 16;              ///< fresh documents of a step
   std::vector<std::uint64_t> recorded;  ///< steps, ascending
+  /// Where the random numbers of the start come from; by default the run's own.
+  std::optional<StreamAddress> initial = {};
+  /// What batches are drawn from, with replacement; empty: fresh documents of the model.
+  std::vector<TopicDocument> documents = {};
 };
+
+/// @brief The network at the start of a run.
+networks::Transformer<float> deep_topic_network(const DeepTopicTraining& training,
+                                                const StreamAddress& address);
 
 /// @brief Squared Frobenius norm of each layer's matrix of that name, first layer first.
 std::vector<double> layer_squared_norms(const networks::Transformer<float>& network,
@@ -30,7 +39,7 @@ networks::TrainingResult train_deep_topics(
     const TopicModel& model,
     const DeepTopicTraining& training,
     const StreamAddress& address,
-    const std::function<void(std::uint64_t step, const networks::Transformer<float>&)>& observe,
+    const std::function<void(std::uint64_t step, networks::Transformer<float>&)>& observe,
     const std::function<bool()>& stop);
 
 }  // namespace attica

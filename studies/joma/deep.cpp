@@ -8,6 +8,8 @@
 
 #include "attica/sim/joma/deep.hpp"
 #include "attica/solvers/statistics/distributions.hpp"
+#include "attica/studies/joined_experiments.hpp"
+#include "attica/studies/joma/deep_flow.hpp"
 #include "attica/studies/training_end.hpp"
 #include "attica/theory/joma/latent_tree.hpp"
 #include "attica/theory/joma/random_start.hpp"
@@ -50,16 +52,6 @@ void complete(Configuration& c) {
   }
 }
 
-LatentTree tree_of(const Configuration& c) {
-  constexpr double kLow = 0.1;  // q_{a,k}
-  constexpr double kHigh = 0.9;
-  return bit_tree(c.integer<int>("model.depth"),
-                  c.integer<int>("model.classes"),
-                  c.real("model.rho"),
-                  kLow,
-                  kHigh);
-}
-
 std::vector<TreeSample> test_samples(const LatentTreeSampler& sampler, const Configuration& c) {
   constexpr std::size_t kSamples = 2000;
   RandomStream stream({.seed = c.seed(), .id = StreamId::test_data});
@@ -95,16 +87,10 @@ class DeepExperiment : public PointwiseExperiment {
         swept_(c.declares("sweep.eta")),
         widths_(widths_of(c)),
         etas_(swept_ ? ascending(c.reals("sweep.eta")) : std::vector{c.real("sim.eta")}),
-        network_{.text = c.has("model.file"),
-                 .layers = c.integer<int>("model.layers"),
-                 .heads = c.integer<int>("model.heads"),
-                 .causal = c.text("model.mask") == "causal",
-                 .dropout = c.real("sim.dropout"),
-                 .lambda = c.real("sim.lambda"),
-                 .clip = c.real("sim.clip")},
+        network_(deep_options(c)),
         steps_(recorded_steps<std::uint64_t>(c)) {
     if (!network_.text) {
-      diagnostics_ = {{"leaves", static_cast<std::int64_t>(tree_of(c).leaves())}};
+      diagnostics_ = {{"leaves", static_cast<std::int64_t>(deep_tree(c, "model.depth").leaves())}};
       return;
     }
     words_ = read_words(c.input_text("model.file"), c.integer<std::size_t>("model.tokens"));
@@ -118,7 +104,7 @@ class DeepExperiment : public PointwiseExperiment {
     if (network_.text) {
       add_constant(result, "unigram_loss", unigram_loss(*words_));
     } else {
-      const LatentTreeSampler sampler(tree_of(configuration_));
+      const LatentTreeSampler sampler(deep_tree(configuration_, "model.depth"));
       add_constant(
           result, "bayes_loss", bayes_loss(sampler.tree(), test_samples(sampler, configuration_)));
     }
@@ -235,7 +221,7 @@ class DeepExperiment : public PointwiseExperiment {
                         .batch = batch,
                         .masked = !network_.causal});
     }
-    const LatentTreeSampler sampler(tree_of(configuration_));
+    const LatentTreeSampler sampler(deep_tree(configuration_, "model.depth"));
     return tree_task(sampler, batch, test_samples(sampler, configuration_));
   }
 
@@ -246,7 +232,7 @@ class DeepExperiment : public PointwiseExperiment {
       task.test.resize(1);
       return task;
     }
-    const LatentTreeSampler sampler(tree_of(configuration_));
+    const LatentTreeSampler sampler(deep_tree(configuration_, "model.depth"));
     return tree_task(sampler,
                      1,
                      of_every_class(test_samples(sampler, configuration_),
@@ -318,7 +304,9 @@ class DeepExperiment : public PointwiseExperiment {
 
 std::unique_ptr<Experiment> make_deep(Configuration& c) {
   complete(c);
-  return make<DeepExperiment>(c);
+  auto deep = make<DeepExperiment>(c);
+  if (c.has("model.file")) return deep;  // whose population is not known
+  return std::make_unique<JoinedExperiments>(std::move(deep), make_deep_flow(c));
 }
 
 int layers_of(const Observed& observed) {

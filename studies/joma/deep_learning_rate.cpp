@@ -76,12 +76,23 @@ Figure figure(const Configuration& c) {
              .layers = entropy.layers,
              .x_name = "bounce"};
   for (Layer& layer : runs.layers) layer.series = "bounce_loss";
-  return deep_figure(
-      "deep-learning-rate",
-      {std::move(entropy), std::move(loss), std::move(runs)},
-      "Attention entropy of the first layer and loss on held-out data for several "
-      "learning rates of Adam; means and standard errors over runs. Bottom: the "
-      "rebound of the entropy and the smallest recorded loss, a point for each run.");
+  Panel training{.x = {.label = "step {/:Italic n}", .scale = AxisScale::log},
+                 .y = {.label = "loss, small network (nats)"},
+                 .layers = {},
+                 .x_name = "step"};
+  const std::vector<double> rates = ascending(c.reals("sim.small_eta"));
+  for (const double eta : rates) {
+    Layer layer{.series = "loss", .label = rates.size() > 1 ? "{/:Italic η} = {eta}" : "mean"};
+    if (rates.size() > 1) layer.only = {{"eta", eta}};
+    training.layers.push_back(std::move(layer));
+  }
+  return deep_figure("deep-learning-rate",
+                     {std::move(entropy), std::move(loss), std::move(runs), std::move(training)},
+                     "Attention entropy of the first layer and loss on held-out data for several "
+                     "learning rates of Adam; means and standard errors over runs. Then the "
+                     "rebound of the entropy and the smallest recorded loss, a point for each run. "
+                     "Bottom: loss of "
+                     "small networks that all begin at one start; lines: training theory.");
 }
 
 /// How bounce and best loss go together: over all runs, and within rates.

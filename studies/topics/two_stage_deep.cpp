@@ -11,6 +11,8 @@
 #include "attica/sim/topics/deep.hpp"
 #include "attica/sim/topics/stages.hpp"
 #include "attica/solvers/statistics/replicates.hpp"
+#include "attica/studies/joined_experiments.hpp"
+#include "attica/studies/topics/deep_flow.hpp"
 #include "attica/studies/topics/model.hpp"
 #include "attica/theory/topics/dynamics.hpp"
 
@@ -57,15 +59,11 @@ class Deep : public PointwiseExperiment {
     training_.recorded.insert(training_.recorded.begin(), 0);
   }
 
-  TheoryResult theory(TheoryGrid grid) const override {
-    if (grid == TheoryGrid::requested) {
-      throw Error(ErrorKind::input,
-                  "topics-two-stage-deep has no theory, only claims: use attica run");
-    }
-    return {};
-  }
+  TheoryResult theory(TheoryGrid /*grid*/) const override { return {}; }
 
   std::size_t points() const override { return epsilons_.size(); }
+
+  const DeepTopicTraining& training() const { return training_; }
 
  protected:
   Outcome run(const Replicate& replicate) const override {
@@ -179,11 +177,17 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   return all;
 }
 
+std::unique_ptr<Experiment> make_joined(Configuration& c) {
+  auto large = std::make_unique<Deep>(c);
+  auto small = make_deep_topic_flow(c, large->training());
+  return std::make_unique<JoinedExperiments>(std::move(large), std::move(small));
+}
+
 }  // namespace
 
 Study study() {
   return described(
-      {.name = "topics-two-stage-deep", .make = make<Deep>, .figure = figure, .claims = claims});
+      {.name = "topics-two-stage-deep", .make = make_joined, .figure = figure, .claims = claims});
 }
 
 }  // namespace attica::topics_two_stage_deep

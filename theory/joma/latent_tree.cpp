@@ -168,4 +168,36 @@ TreePosterior tree_posterior(const LatentTree& tree, std::span<const int> leaves
   return posterior;
 }
 
+Eigen::MatrixXd sequence_law(const LatentTree& tree) {
+  constexpr Index kMost = 16;
+  require(tree.leaves() <= kMost,
+          "model.depth",
+          tree.depth,
+          "at most 16 leaves: sequences are counted");
+  // The first factor has the low bits.
+  const auto joined = [](const Eigen::MatrixXd& low, const Eigen::MatrixXd& high) {
+    Eigen::MatrixXd both(low.rows() * high.rows(), low.cols());
+    for (Index x = 0; x < high.rows(); ++x) {
+      both.middleRows(x * low.rows(), low.rows()) = low.array().rowwise() * high.row(x).array();
+    }
+    return both;
+  };
+  // P(leaves below a node | its value), from the leaves upwards; columns: values.
+  const double same = (1 + tree.rho) / 2;
+  const Eigen::Matrix2d edge{{same, 1 - same}, {1 - same, same}};
+  Eigen::MatrixXd below = Eigen::Matrix2d::Identity();
+  for (int level = tree.depth; level > 1; --level) {
+    const Eigen::MatrixXd child = below * edge;
+    below = joined(child, child);
+  }
+  Eigen::MatrixXd law = tree.prior.transpose();
+  for (Index a = 0; a < tree.root_child.rows(); ++a) {
+    const Eigen::VectorXd q = tree.root_child.row(a).transpose();
+    Eigen::MatrixXd values(2, q.size());
+    values << (1 - q.array()).matrix().transpose(), q.transpose();
+    law = joined(law, below * values);
+  }
+  return law;
+}
+
 }  // namespace attica

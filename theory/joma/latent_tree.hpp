@@ -51,4 +51,9 @@ struct TreePosterior {
 /// @throws Error (input, `leaves`) for another number or evidence of probability 0
 TreePosterior tree_posterior(const LatentTree& tree, std::span<const int> leaves);
 
+/// @brief P(leaves, k) of all sequences; leaf l is bit l of a sequence's number.
+/// @return @shape{2^leaves x classes}
+/// @throws Error (input, `model.depth`) for a tree of more than 16 leaves
+Eigen::MatrixXd sequence_law(const LatentTree& tree);
+
 }  // namespace attica

@@ -115,6 +115,26 @@ TEST_CASE("latent_tree: reference values", "[theory][tree]") {
   }
 }
 
+TEST_CASE("latent_tree: the law of sequences is the sum over all states", "[theory][tree]") {
+  LatentTree tree{.depth = 3, .prior = VectorXd(2), .root_child = MatrixXd(2, 2), .rho = -0.35};
+  tree.prior << 0.3, 0.7;
+  tree.root_child << 0.8, 0.1, 0.4, 0.95;
+  const MatrixXd law = sequence_law(tree);
+  REQUIRE(law.rows() == 256);
+  CHECK(law.sum() == Approx(1).epsilon(1e-14));
+  for (const Index x : {0, 1, 2, 16, 77, 200, 255}) {
+    std::vector<int> leaves;
+    for (Index l = 0; l < 8; ++l) leaves.push_back(static_cast<int>(x >> l & 1));
+    CHECK((law.row(x).transpose() - enumerate(tree, leaves)).norm() < 1e-15);
+  }
+  tree.rho = 1;  // leaves below a child of the root are equal
+  const MatrixXd equal = sequence_law(tree);
+  CHECK(equal(0b00001111, 1) == Approx(0.7 * 0.1 * 0.05).epsilon(1e-14));
+  CHECK(equal(0b00000111, 1) == 0);
+  tree.depth = 5;
+  CHECK_THROWS_WITH(sequence_law(tree), Contains("model.depth"));
+}
+
 TEST_CASE("latent_tree: messages equal the sum over all states", "[theory][tree]") {
   LatentTree tree{.depth = 3, .prior = VectorXd(2), .root_child = MatrixXd(2, 2), .rho = -0.35};
   tree.prior << 0.3, 0.7;

@@ -1,0 +1,82 @@
+/// All sequences of a latent tree as a transformer reads them: against fresh samples and the
+/// simulation's own loss.
+
+#include "attica/sim/joma/tree_population.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <vector>
+
+#include "attica/sim/networks/measures.hpp"
+#include "attica/theory/joma/latent_tree.hpp"
+
+using namespace attica;
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+namespace joma_tree_population_test {
+
+TEST_CASE("TreePopulation: losses and entropies are those of the simulation", "[sim][tree]") {
+  const LatentTreeSampler sampler(bit_tree(2, 4, 0.7, 0.1, 0.9));
+  const TreePopulation population(sampler, sequence_law(sampler.tree()));
+  RandomStream stream({.seed = 5});
+  constexpr std::size_t kSamples = 40000;
+  const DeepTask task = tree_task(sampler, 1, tree_samples(sampler, kSamples, stream));
+  const DeepNetwork options{.layers = 2, .heads = 2, .width = 6, .mlp_width = 6};
+  networks::Transformer<float> network = deep_network(options, task, {.seed = 3});
+
+  // The weights of the labelled batch are the law.
+  const networks::Batch& all = population.labelled();
+  CHECK(population.loss(network) == Approx(network.loss(all)).epsilon(1e-6));
+  // Fresh samples: a loss has a deviation of about 1 between them.
+  CHECK(population.loss(network) ==
+        Approx(measure_deep(network, task, 0).test_loss).margin(4 / std::sqrt(kSamples)));
+  const auto model = population.model(network.shape());
+  const VectorXd theta = networks::trained_values(network.parameters());
+  VectorXd losses;
+  model->pass(theta, losses);
+  CHECK(model->weights().dot(losses) == Approx(population.loss(network)).epsilon(1e-6));
+
+  // Entropy: over the samples, each with the attention of all its positions.
+  DeepTask probe = task;
+  probe.probe = task.test.front();
+  networks::set_all_sites(probe.probe);
+  probe.probe.targets.assign(probe.probe.sites.size(), 0);
+  const DeepRecord record = measure_deep(network, probe, 0);
+  for (const int layer : {0, 1}) {
+    CHECK(population.attention_entropy(network, layer) ==
+          Approx(record.attention_entropy[static_cast<std::size_t>(layer)]).margin(0.01));
+  }
+}
+
+TEST_CASE("TreePopulation: a batch without repetitions has the same loss and gradient",
+          "[sim][tree]") {
+  const LatentTreeSampler sampler(bit_tree(2, 4, 0.7, 0.1, 0.9));
+  const TreePopulation population(sampler, sequence_law(sampler.tree()));
+  const DeepTask task = tree_task(sampler, 300, {{0, {0, 0, 0, 0}}});
+  networks::Batch batch;
+  task.fill(3, {.seed = 2}, batch);
+  const networks::Batch once = population.distinct(batch);
+  CHECK(once.sequences() <= 64);
+  networks::Transformer<float> network =
+      deep_network({.width = 6, .mlp_width = 6}, task, {.seed = 3});
+  const double loss = network.loss_and_gradient(batch);
+  const std::vector<float> gradient(network.gradient().begin(), network.gradient().end());
+  CHECK(network.loss_and_gradient(once) == Approx(loss).epsilon(1e-6));
+  for (std::size_t i = 0; i < gradient.size(); ++i) {
+    CHECK(network.gradient()[i] == Approx(gradient[i]).margin(1e-6));
+  }
+}
+
+TEST_CASE("TreePopulation: impossible sequences are no samples", "[sim][tree]") {
+  const LatentTreeSampler sampler(bit_tree(2, 2, 1, 0, 1));
+  const TreePopulation population(sampler, sequence_law(sampler.tree()));
+  // Two leaves below each of two children that show a bit of the class each: of two classes the
+  // second bit is 0.
+  const DeepTask task = tree_task(sampler, 1, {{0, {0, 0, 0, 0}}});
+  const networks::Transformer<float> network = deep_network({.width = 4}, task, {});
+  CHECK(population.model(network.shape())->weights().size() == 2);
+}
+
+}  // namespace joma_tree_population_test
