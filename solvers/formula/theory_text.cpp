@@ -829,7 +829,7 @@ class Solver {
     if (!((kAround * s.jacobian * direction).norm() < kCurved * off(kAround))) return s.u;
     // The residual may be zero there by chance of rounding: as it is a few digits beside.
     double way = std::numeric_limits<double>::epsilon(), most = s.rest.norm();
-    for (const double digits : {2, 4, 8}) {
+    for (const double digits : {1, 3, 7}) {
       for (const double side : {way, -way}) {
         const double beside = off(digits * side);
         if (std::isfinite(beside)) most = std::max(most, beside);
