@@ -82,7 +82,7 @@ class Thresholds : public PointwiseExperiment {
         constexpr double kLeastRatio = 0.9;
         constexpr double kMostRatio = 1.1;
         const double alpha_c = at.alpha / at.ratio;
-        Curves curves(at.point(), "dimension", {"found_threshold"});
+        Curves curves(at.point(), "dimension", {found_series()});
         for (const std::int64_t size : dimensions_) {
           const auto d = static_cast<double>(size);
           const bool compared = compared_ && d >= kLeast && at.ratio >= kLeastRatio &&
@@ -152,7 +152,7 @@ class Thresholds : public PointwiseExperiment {
       outcome.status = "no line";
       return outcome;
     }
-    Curves(at.point(), "dimension", {"found_threshold"})
+    Curves(at.point(), "dimension", {found_series()})
         .add(at.d, std::vector<double>{continued(near, far, at.alpha)})
         .into(outcome);
     return outcome;
@@ -173,6 +173,8 @@ class Thresholds : public PointwiseExperiment {
     const std::size_t mask = which / ratios_.size();
     return {unit_.masks[mask], ratio, ratio * thresholds_.get()[mask], d};
   }
+  /// A map judges by claims alone.
+  const char* found_series() const { return compared_ ? "found_threshold" : "map_threshold"; }
   static std::int64_t samples(const Place& at, double multiple) {
     return realised_samples(multiple * at.alpha, at.d);
   }
@@ -191,7 +193,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   std::vector<ClaimResult> all;
   if (c.text("sim.place") != "multiples") return all;
   for (const ObservedCurve& curve : observed.simulation) {
-    if (curve.mean.name != "found_threshold") continue;
+    if (curve.mean.name != "map_threshold") continue;
     const Point& point = curve.mean.point;
     const auto ratio = std::ranges::find(point, "ratio", &Point::value_type::first);
     const double alpha =
