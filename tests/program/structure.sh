@@ -51,7 +51,8 @@ while IFS= read -r header; do
 done < <(git ls-files '*.hpp' | grep -E "^($(IFS='|'; echo "${folders[*]}"))/")
 
 # What a touched header costs: the sources that read it, directly or through another header. The kit does not know how
-# curves are judged. A header of theory/ is read by sixteen sources at most.
+# curves are judged. A header of theory/ is read by sixteen sources at most
+# (that of the training theory: its own, those of flows, and a study each).
 grep -roE --include='*.[ch]pp' '#include "attica/[^"]*' "${folders[@]}" | sed -E 's/^([^:]*):#include "attica\/(.*)/\1 \2/' >"$work/includes"
 awk '{ reads[$1] = reads[$1] " " $2; if ($1 ~ /cpp$/) sources[$1] }
     function visit(file, source,   list, k, n) {
