@@ -51,8 +51,8 @@ says err "needs STUDY|CONFIG"
 run 0 list topics
 [ "$(grep -vc '^topics-' out)" -eq 0 ] || fail "list topics: $(cat out)"
 run 2 list nowhere
-run 0 show topics-two-stage-deep
-says out "There is no theory, claims only"
+run 0 show topics-text
+says out "There is no theory: claims only"
 run 0 cite gauss-lambda
 grep -q 'note = ' out && fail "cite: a note would be printed in a bibliography"
 says out "doi = {10.48550/arXiv.2304.07235}"

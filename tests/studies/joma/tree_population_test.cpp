@@ -17,7 +17,7 @@ using Eigen::VectorXd;
 
 namespace joma_tree_population_test {
 
-TEST_CASE("TreePopulation: losses and entropies are those of the simulation", "[sim][tree]") {
+TEST_CASE("TreePopulation: losses and entropies are those of the simulation", "[studies][tree]") {
   const LatentTreeSampler sampler(bit_tree(2, 4, 0.7, 0.1, 0.9));
   const TreePopulation population(sampler, sequence_law(sampler.tree()));
   RandomStream stream({.seed = 5});
@@ -51,7 +51,7 @@ TEST_CASE("TreePopulation: losses and entropies are those of the simulation", "[
 }
 
 TEST_CASE("TreePopulation: a batch without repetitions has the same loss and gradient",
-          "[sim][tree]") {
+          "[studies][tree]") {
   const LatentTreeSampler sampler(bit_tree(2, 4, 0.7, 0.1, 0.9));
   const TreePopulation population(sampler, sequence_law(sampler.tree()));
   const DeepTask task = tree_task(sampler, 300, {{0, {0, 0, 0, 0}}});
@@ -69,7 +69,7 @@ TEST_CASE("TreePopulation: a batch without repetitions has the same loss and gra
   }
 }
 
-TEST_CASE("TreePopulation: impossible sequences are no samples", "[sim][tree]") {
+TEST_CASE("TreePopulation: impossible sequences are no samples", "[studies][tree]") {
   const LatentTreeSampler sampler(bit_tree(2, 2, 1, 0, 1));
   const TreePopulation population(sampler, sequence_law(sampler.tree()));
   // Two leaves below each of two children that show a bit of the class each: of two classes the
