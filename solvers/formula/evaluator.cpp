@@ -999,16 +999,28 @@ double Evaluator::quadrature(const std::function<double(double)>& f,
     // As QAGI: t from 0 to 1 for what lies beyond the finite end, or on both sides of 0.
     const bool infinite = std::isinf(a) || std::isinf(b);
     const double end = std::isfinite(a) ? a : std::isfinite(b) ? b : 0;
-    // In units of the largest value: these rules square their sums, and do not end where a square
-    // overflows.
+    // These rules square their sums, and do not end where a square overflows, nor where rounding of
+    // an inner average is above their tolerance: values are in units of the largest one seen, none
+    // is larger than kMost of them, and there are at most kMostValues.
     const double unit = std::ldexp(1.0, largest > 0 ? std::ilogb(largest) : 0);
+    constexpr double kMost = 1e100;
+    constexpr int kMostValues = 20'000;
+    int values = 0;
+    bool beyond = false;
     GslFunction function([&](double t) {
-      if (!infinite) return f(t) / unit;
-      if (t == 0) return kNone;  // infinitely far out
-      const double away = (1 - t) / t;
-      double value = std::isinf(b) ? f(end + away) : 0;
-      if (std::isinf(a)) value += f(end - away);
-      return value / unit / t / t;
+      beyond = beyond || ++values > kMostValues;
+      if (beyond) return 0.0;
+      double value = kNone;
+      if (!infinite) {
+        value = f(t) / unit;
+      } else if (t != 0) {  // there infinitely far out
+        const double away = (1 - t) / t;
+        value = std::isinf(b) ? f(end + away) : 0;
+        if (std::isinf(a)) value += f(end - away);
+        value = value / unit / t / t;
+      }
+      beyond = std::isfinite(value) && std::abs(value) > kMost;
+      return beyond ? 0.0 : value;
     });
     Found all;
     for (std::size_t k = 0; k < parts; ++k) {
@@ -1023,7 +1035,7 @@ double Evaluator::quadrature(const std::function<double(double)>& f,
                                         &part.error,
                                         nullptr);
       function.rethrow();
-      if (part.code != GSL_SUCCESS || !std::isfinite(part.value)) return first;
+      if (part.code != GSL_SUCCESS || !std::isfinite(part.value) || beyond) return first;
       all.value += unit * part.value;
       all.error += unit * part.error;
     }
