@@ -130,6 +130,10 @@ std::string shown(double epsilon) {
 Figure figure(const Configuration& c) {
   std::vector<std::string> epsilons;
   std::vector<Panel> panels;
+  Panel small{.x = {.label = "step"},
+              .y = {.label = "loss, small network (nats)"},
+              .layers = {},
+              .x_name = "step"};
   for (const double epsilon : c.reals("sweep.adam_epsilon")) {
     epsilons.push_back(shown(epsilon));
     Panel panel{.x = {.label = "step"},
@@ -139,18 +143,24 @@ Figure figure(const Configuration& c) {
                 .title = "Adam, {/:Italic ε} = " + power_label(epsilon)};
     for (Layer& layer : panel.layers) layer.only = {{"adam_epsilon", epsilon}};
     panels.push_back(std::move(panel));
+    Layer loss{.series = "loss", .label = "{/:Italic ε} = " + power_label(epsilon)};
+    loss.only = {{"adam_epsilon", epsilon}};
+    small.layers.push_back(std::move(loss));
   }
-  return {.name = "topics-two-stage-deep",
-          .panels = std::move(panels),
-          .columns = 1,
-          .caption = fmt::format(
-              "Norms over all layers of a {}-layer, {}-head transformer trained by Adam on topic "
-              "documents, for Adam's epsilon of {}. Gradients of keys and queries are small at the "
-              "start; Adam makes full steps of them unless its epsilon lies above them. Mean and "
-              "standard error over runs.",
-              c.integer("model.layers"),
-              c.integer("model.heads"),
-              fmt::join(epsilons, " and "))};
+  panels.push_back(std::move(small));
+  return {
+      .name = "topics-two-stage-deep",
+      .panels = std::move(panels),
+      .columns = 1,
+      .caption = fmt::format(
+          "Norms over all layers of a {}-layer, {}-head transformer trained by Adam on topic "
+          "documents, for Adam's epsilon of {}. Gradients of keys and queries are small at the "
+          "start; Adam makes full steps of them unless its epsilon lies above them. Mean and "
+          "standard error over runs. Bottom: loss of small networks that all begin at one start; "
+          "lines: training theory.",
+          c.integer("model.layers"),
+          c.integer("model.heads"),
+          fmt::join(epsilons, " and "))};
 }
 
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
