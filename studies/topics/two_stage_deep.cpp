@@ -130,7 +130,7 @@ std::string shown(double epsilon) {
 Figure figure(const Configuration& c) {
   std::vector<std::string> epsilons;
   std::vector<Panel> panels;
-  Panel small{.x = {.label = "step"},
+  Panel small{.x = {.label = "step {/:Italic n}", .scale = AxisScale::log},
               .y = {.label = "loss, small network (nats)"},
               .layers = {},
               .x_name = "step"};

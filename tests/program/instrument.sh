@@ -194,7 +194,7 @@ assert tokens["block"] == attention["block"] == 1 and tokens["distance"] == 1 an
 assert abs(tokens["off_distance"] - (1 / tokens["theory_distance"] - 1)) < 1e-12 and tokens["deviations_distance"] > 0
 assert abs(attention["off_shared"] - (attention["shared"] / attention["theory_shared"] - 1)) < 1e-12
 PYTHON
-run 2 measure tokens.csv --against init-propagation "${shape[@]}"
+run 2 measure tokens.csv --against init-propagation "${shape[@]}" --set 'sweep.beta=[1.5,0.5]'
 says err "sweep.beta=[1.5]"
 run 2 measure tokens.csv --against gauss-lambda
 says err "init-propagation"
