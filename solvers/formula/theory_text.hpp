@@ -58,7 +58,7 @@ struct TextValue {
 };
 
 /// What the theory says at one place.
-struct TextPoint {  // NOLINT(bugprone-exception-escape): to move a list throws nothing
+struct TextPoint {         // NOLINT(bugprone-exception-escape): to move a list throws nothing
   std::size_t branch = 0;  ///< number of the solution, from 1; 0: there is one
   /// By series. Most theories have one, which needs no memory of its own.
   boost::container::small_vector<TextValue, 1> values = {};
