@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attica/studies/choices.hpp"
 #include "attica/studies/curves.hpp"
 #include "attica/studies/training_end.hpp"
 
@@ -133,6 +134,13 @@ Outcome TrainingFlow::run(const Replicate& replicate) const {
   if (curves[0].empty()) return outcome;  // stopped or diverged before the first record
   for (const Curves& curve : curves) curve.into(outcome);
   return outcome;
+}
+
+networks::Activation activation_of(const Configuration& c, std::string_view key) {
+  static const Choices<networks::Activation> kActivations = {{"relu", networks::Activation::relu},
+                                                             {"tanh", networks::Activation::tanh},
+                                                             {"silu", networks::Activation::silu}};
+  return kActivations.of(c, key);
 }
 
 TrainingPlan flow_plan(const networks::OptimiserOptions& optimiser,

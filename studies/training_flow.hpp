@@ -7,12 +7,14 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "attica/core/lazy.hpp"
 #include "attica/sim/networks/population.hpp"
 #include "attica/sim/networks/training.hpp"
+#include "attica/studies/configuration.hpp"
 #include "attica/studies/pointwise.hpp"
 #include "attica/theory/training/first_order.hpp"
 
@@ -80,6 +82,9 @@ class TrainingFlow : public PointwiseExperiment {
  private:
   std::vector<std::unique_ptr<Lazy<std::unique_ptr<FlowTraining>>>> trainings_;
 };
+
+/// @brief Activation of hidden units that a parameter names: `relu`, `tanh` or `silu`.
+networks::Activation activation_of(const Configuration& c, std::string_view key);
 
 /// @brief What an optimiser of sim/networks does, as the theory takes it.
 TrainingPlan flow_plan(const networks::OptimiserOptions& optimiser,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Peer of the benchmark bigrams_step: one SGD step with hat gradients on fresh sequences, single precision, as loops, compiled
-by numba.
+"""Peer of the benchmark bigrams_step: one SGD step with hat gradients on fresh sequences, single precision, as loops,
+compiled by numba.
 
 The work of bigrams_step_torch.py, a sequence at a time: its tokens are drawn, u = X a added up, and after r = V u - y and
 w = V' r every position's gradient w[x] goes to its column of A.

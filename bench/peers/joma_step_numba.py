@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Peer of the benchmark joma_step: the step of joma_step_numpy.py, products by BLAS and the rest as loops, compiled by numba.
+"""Peer of the benchmark joma_step: the step of joma_step_numpy.py, products by BLAS and the rest as loops,
+compiled by numba.
 
 M = 20 tokens, 20 classes and hidden units, one query, cross-entropy with the identity as top layer, T = 0.5. Loops for the
 products too took three times as long. An iteration of the timing is 1000 steps.

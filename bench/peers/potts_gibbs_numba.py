@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Peer of the benchmark potts_gibbs: one Gibbs sweep of 1000 chains of a Potts model, as loops, compiled by numba.
 
-The fields f[i, a] = sum_j J_ij U[a, s_j] of a chain are kept and updated after every site that changes. With degree 3 only the
-neighbours are.
+The fields f[i, a] = sum_j J_ij U[a, s_j] of a chain are kept and updated after every site that changes. With degree 3
+only the neighbours are.
 """
 import peer  # before numpy: one BLAS thread, the right kernels
 import numba

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Peer of the benchmark sgd_online at B = 1: online SGD of the linear attention matrix, all sites, as loops, compiled by numba.
+"""Peer of the benchmark sgd_online at B = 1: online SGD of the linear attention matrix, all sites, as loops,
+compiled by numba.
 
 L = 200 sites, covariance 0.6^|i-j|; a step draws a fresh sample z = F g and makes A += eta offdiag((z - A z) z^T).
 Batches are products of matrices: those of sgd_online_numpy.py.

@@ -176,22 +176,7 @@ BigramPopulation::BigramPopulation(const BigramModel& model) : model_(model) {
 
 std::unique_ptr<networks::TransformerPopulation<double>> BigramPopulation::population(
     const networks::TransformerShape& shape) const {
-  std::vector<networks::PopulationTerm> terms;
-  std::vector<double> p;
-  for (Index i = 0; i < laws_.cols(); ++i) {
-    for (Index next = 0; next < laws_.rows(); ++next) {
-      if (laws_(next, i) == 0) continue;
-      terms.push_back({.site = static_cast<std::int32_t>(i),
-                       .target = static_cast<std::int32_t>(next),
-                       .sample = static_cast<std::int32_t>(p.size())});
-      p.push_back(shares_[i] * laws_(next, i));
-    }
-  }
-  return std::make_unique<networks::TransformerPopulation<double>>(
-      networks::Transformer<double>(shape),
-      inputs_,
-      std::move(terms),
-      Eigen::Map<const VectorXd>(p.data(), std::ssize(p)));
+  return networks::labelled_population(shape, inputs_, shares_.asDiagonal() * laws_.transpose());
 }
 
 networks::Batch BigramPopulation::all_samples() const {

@@ -75,10 +75,10 @@ struct DeepNetwork {
   int mlp_width = 64;
   bool causal = true;
   double dropout = 0;
-  double eta = 3e-3;  ///< learning rate of Adam
-  double epsilon = 1e-8;
-  double lambda = 0;  ///< weight decay: lambda w is added to the gradient
-  double clip = 0;
+  double eta = 3e-3;      ///< learning rate of Adam
+  double epsilon = 1e-8;  ///< of Adam
+  double lambda = 0;      ///< weight decay: lambda w is added to the gradient
+  double clip = 0;        ///< largest norm of the gradient; 0: any
   networks::Activation activation = networks::Activation::relu;
 };
 

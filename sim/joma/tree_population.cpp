@@ -101,22 +101,7 @@ template double TreePopulation::attention_entropy(networks::Transformer<double>&
 
 std::unique_ptr<networks::TransformerPopulation<double>> TreePopulation::model(
     const networks::TransformerShape& shape) const {
-  std::vector<networks::PopulationTerm> terms;
-  std::vector<double> p;
-  for (Index x = 0; x < law_.rows(); ++x) {
-    for (Index k = 0; k < law_.cols(); ++k) {
-      if (law_(x, k) == 0) continue;
-      terms.push_back({.site = static_cast<std::int32_t>(x),
-                       .target = static_cast<std::int32_t>(k),
-                       .sample = static_cast<std::int32_t>(terms.size())});
-      p.push_back(law_(x, k));
-    }
-  }
-  return std::make_unique<networks::TransformerPopulation<double>>(
-      networks::Transformer<double>(shape),
-      inputs_,
-      std::move(terms),
-      Eigen::Map<const VectorXd>(p.data(), std::ssize(p)));
+  return networks::labelled_population(shape, inputs_, law_);
 }
 
 }  // namespace attica

@@ -245,6 +245,27 @@ template VectorXd trained_values(const Parameters<float>&);
 template VectorXd trained_values(const Parameters<double>&);
 template void set_trained_values(Parameters<float>&, const VectorXd&);
 template void set_trained_values(Parameters<double>&, const VectorXd&);
+std::unique_ptr<TransformerPopulation<double>> labelled_population(const TransformerShape& shape,
+                                                                   const Batch& inputs,
+                                                                   const Eigen::MatrixXd& law) {
+  std::vector<PopulationTerm> terms;
+  std::vector<double> p;
+  for (Eigen::Index input = 0; input < law.rows(); ++input) {
+    for (Eigen::Index target = 0; target < law.cols(); ++target) {
+      if (law(input, target) == 0) continue;
+      terms.push_back({.site = static_cast<std::int32_t>(input),
+                       .target = static_cast<std::int32_t>(target),
+                       .sample = static_cast<std::int32_t>(p.size())});
+      p.push_back(law(input, target));
+    }
+  }
+  return std::make_unique<TransformerPopulation<double>>(
+      Transformer<double>(shape),
+      inputs,
+      std::move(terms),
+      Eigen::Map<const VectorXd>(p.data(), std::ssize(p)));
+}
+
 template class TransformerPopulation<float>;
 template class TransformerPopulation<double>;
 

@@ -73,6 +73,14 @@ class TransformerPopulation : public PopulationModel {
   std::unique_ptr<Pool> pool_;
 };
 
+/// @brief The model of a network that reads an input and names one of several targets: a sample is
+/// an input with a target that it can have.
+/// @param inputs one site each
+/// @param law    P(input, target), sums to 1; @shape{inputs x targets}
+std::unique_ptr<TransformerPopulation<double>> labelled_population(const TransformerShape& shape,
+                                                                   const Batch& inputs,
+                                                                   const Eigen::MatrixXd& law);
+
 extern template class TransformerPopulation<float>;
 extern template class TransformerPopulation<double>;
 

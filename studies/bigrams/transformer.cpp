@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "attica/studies/bigrams/model.hpp"
-#include "attica/studies/choices.hpp"
+#include "attica/studies/joined_experiments.hpp"
 #include "attica/studies/training_end.hpp"
 #include "attica/studies/training_flow.hpp"
 #include "attica/theory/bigrams/estimators.hpp"
@@ -37,10 +37,6 @@ constexpr std::array<Variant, 4> kVariants = {{
 }};
 const std::vector<std::string> kNames = {
     "test_loss", "excess_log_loss", "support_attention", "sampled_excess"};
-const Choices<networks::Activation> kActivations = {{"relu", networks::Activation::relu},
-                                                    {"tanh", networks::Activation::tanh},
-                                                    {"silu", networks::Activation::silu}};
-
 constexpr double kAttends = 0.7;  // share of attention that is claimed
 
 Point point_of(const Variant& variant) { return {{"network", variant.name}}; }
@@ -65,7 +61,7 @@ struct Plan {
         task{.width = c.integer<int>("sim.width"),
              .mlp_width = c.integer<int>("sim.mlp_width"),
              .heads = c.integer<int>("sim.heads"),
-             .activation = kActivations.of(c, "sim.activation"),
+             .activation = activation_of(c, "sim.activation"),
              .batch = c.integer("sim.batch"),
              .steps = recorded_steps<std::uint64_t>(c),
              .test_sequences = c.integer("sim.test_sequences")},
@@ -171,29 +167,22 @@ class EarlyTraining : public TransformerFlow {
   std::unique_ptr<networks::TransformerPopulation<double>> population_;
 };
 
-/// First the trainings from one start, then those to the end.
-class TransformerLayer : public TrainingFlow {
+/// Trainings to the end, from starts of their own.
+class TransformerLayer : public PointwiseExperiment {
  public:
-  TransformerLayer(std::shared_ptr<const Plan> plan, std::uint64_t seed)
-      : TrainingFlow(plan->enumerable() ? kVariants.size() : 0,
-                     [plan, seed](std::size_t k) -> std::unique_ptr<FlowTraining> {
-                       return std::make_unique<EarlyTraining>(*plan, seed, kVariants[k]);
-                     }),
-        plan_(std::move(plan)),
-        early_points_(plan_->enumerable() ? TrainingFlow::points() : 0) {
+  explicit TransformerLayer(std::shared_ptr<const Plan> plan) : plan_(std::move(plan)) {
     diagnostics_ = plan_->setup.diagnostics;
     diagnostics_.emplace_back("bayes_loss", bayes_log_loss(plan_->setup.model));
     diagnostics_.emplace_back("unigram_loss", unigram_log_loss(plan_->setup.model));
-    if (early_points_ > 0) return;
+    if (plan_->enumerable()) return;
     warnings_.push_back(
         fmt::format("N^(T+1) = {:.3g} sequences are too many to enumerate: training is not "
                     "predicted",
                     bigram_sequences(plan_->setup.model)));
   }
 
-  TheoryResult theory(TheoryGrid grid) const override {
+  TheoryResult theory(TheoryGrid /*grid*/) const override {
     TheoryResult result;
-    if (early_points_ > 0) result = TrainingFlow::theory(grid);
     const double bayes = bayes_log_loss(plan_->setup.model);
     const double unigram = unigram_log_loss(plan_->setup.model);
     add_constant(result, "bayes_loss", bayes);
@@ -203,7 +192,7 @@ class TransformerLayer : public TrainingFlow {
     return result;
   }
 
-  std::size_t points() const override { return early_points_ + kVariants.size(); }
+  std::size_t points() const override { return kVariants.size(); }
 
   void require_simulable() const override {
     constexpr double kBytes = 4.0 * 12;  // of the stream, its projections and gradients
@@ -220,17 +209,12 @@ class TransformerLayer : public TrainingFlow {
   }
 
  protected:
-  bool deterministic(std::size_t point) const override {
-    return point < early_points_ && TrainingFlow::deterministic(point);
-  }
-  double flops(std::size_t point) const override {
-    return point < early_points_ ? TrainingFlow::flops(point)
-                                 : plan_->flops(plan_->task.batch, plan_->task.steps.back());
+  double flops(std::size_t /*point*/) const override {
+    return plan_->flops(plan_->task.batch, plan_->task.steps.back());
   }
 
   Outcome run(const Replicate& replicate) const override {
-    if (replicate.point() < early_points_) return TrainingFlow::run(replicate);
-    const Variant& variant = kVariants[replicate.point() - early_points_];
+    const Variant& variant = kVariants[replicate.point()];
     Curves curves(point_of(variant), "step", kNames);
     double bayes = 0;
     double unigram = 0;
@@ -249,7 +233,7 @@ class TransformerLayer : public TrainingFlow {
         });
     curves.into(outcome);
     // Of test sequences alone: one of the four points tells it.
-    if (replicate.point() == early_points_) {
+    if (replicate.point() == 0) {
       add_constant(outcome, "data_bayes_loss", bayes);
       add_constant(outcome, "data_unigram_loss", unigram);
     }
@@ -259,7 +243,6 @@ class TransformerLayer : public TrainingFlow {
 
  private:
   std::shared_ptr<const Plan> plan_;
-  std::size_t early_points_;
 };
 
 std::unique_ptr<Experiment> make_layer(Configuration& c) {
@@ -274,7 +257,13 @@ std::unique_ptr<Experiment> make_layer(Configuration& c) {
           "model.sparsity",
           static_cast<double>(plan->setup.model.sparsity()),
           fmt::format("sum of N^(Q+1) over last tokens <= {:g}", kMostCases));
-  return std::make_unique<TransformerLayer>(std::move(plan), c.seed());
+  auto layer = std::make_unique<TransformerLayer>(plan);
+  if (!plan->enumerable()) return layer;
+  auto early = std::make_unique<TrainingFlow>(
+      kVariants.size(), [plan, seed = c.seed()](std::size_t k) -> std::unique_ptr<FlowTraining> {
+        return std::make_unique<EarlyTraining>(*plan, seed, kVariants[k]);
+      });
+  return std::make_unique<JoinedExperiments>(std::move(early), std::move(layer));
 }
 
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {

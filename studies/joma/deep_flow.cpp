@@ -10,10 +10,6 @@
 namespace attica {
 namespace {
 
-const Choices<networks::Activation> kSmallActivations = {{"relu", networks::Activation::relu},
-                                                         {"tanh", networks::Activation::tanh},
-                                                         {"silu", networks::Activation::silu}};
-
 /// The tree, what is drawn from it, and all that could be drawn.
 struct SmallTask {
   SmallTask(const LatentTree& tree, int batch)
@@ -149,7 +145,7 @@ std::unique_ptr<Experiment> make_deep_flow(const Configuration& c) {
   DeepNetwork network = deep_options(c);
   network.dropout = 0;
   network.epsilon = c.real("sim.small_epsilon");
-  network.activation = kSmallActivations.of(c, "model.small_activation");
+  network.activation = activation_of(c, "model.small_activation");
   SmallTraining plan{.batch = c.integer("sim.small_batch"),
                      .recorded = {},
                      .runs = c.integer<std::uint64_t>("sim.small_runs"),

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "attica/sim/joma/deep.hpp"
+#include "attica/studies/joined_experiments.hpp"
 #include "attica/studies/joma/model.hpp"
 #include "attica/studies/training_end.hpp"
 #include "attica/studies/training_flow.hpp"
@@ -21,15 +22,10 @@ constexpr std::size_t kLevels = 2;
 
 double as_level(std::size_t level) { return static_cast<double>(level); }
 
-const Choices<networks::Activation> kActivations = {{"relu", networks::Activation::relu},
-                                                    {"tanh", networks::Activation::tanh},
-                                                    {"silu", networks::Activation::silu}};
-
 /// The hierarchies, the network and its training.
 struct Plan {
   HierarchySizes sizes;
   DeepNetwork network;
-  networks::Activation activation;
   int batch = 1;
   std::vector<std::uint64_t> steps;
   std::vector<std::uint64_t> early_steps;
@@ -48,8 +44,8 @@ struct Plan {
                 .width = static_cast<int>(c.integer("model.width")),
                 .mlp_width = static_cast<int>(c.integer("model.hidden")),
                 .eta = c.real("sim.eta"),
-                .lambda = c.real("sim.lambda")},
-        activation(kActivations.of(c, "model.activation")),
+                .lambda = c.real("sim.lambda"),
+                .activation = activation_of(c, "model.activation")},
         batch(c.integer<int>("sim.batch")),
         steps(recorded_steps<std::uint64_t>(c)),
         early_batch(c.integer<int>("sim.early_batch")),
@@ -65,14 +61,6 @@ struct Plan {
   LatentHierarchy hierarchy(std::uint64_t replicate, std::uint64_t seed) const {
     RandomStream stream({.seed = seed, .id = StreamId::model, .replicate = replicate});
     return {sizes, stream};
-  }
-  networks::Transformer<float> start(const DeepTask& task, const StreamAddress& address) const {
-    const networks::Transformer<float> drawn = deep_network(network, task, address);
-    networks::TransformerShape shape = drawn.shape();
-    shape.activation = activation;
-    networks::Transformer<float> own(shape);
-    own.parameters() = drawn.parameters();
-    return own;
   }
 };
 
@@ -118,25 +106,18 @@ class EarlyTraining : public TransformerFlow {
 
  private:
   EarlyTraining(const Plan& plan, DeepTask task, const StreamAddress& address)
-      : TransformerFlow(plan.start(task, address),
-                        {.kind = networks::OptimiserKind::adam,
-                         .learning_rate = plan.network.eta,
-                         .weight_decay = plan.network.lambda},
+      : TransformerFlow(deep_network(plan.network, task, address),
+                        deep_optimiser(plan.network),
                         plan.early_batch,
                         plan.early_steps),
         plan_(plan),
         task_(std::move(task)),
         hierarchy_(address.replicate) {
-    std::vector<networks::PopulationTerm> terms;
-    for (std::int32_t k = 0; k < task_.outputs; ++k) {
-      terms.push_back({.site = k, .target = k, .sample = k});
-    }
-    const networks::TransformerShape shape = plan.start(task_, address).shape();
-    population_ = std::make_unique<networks::TransformerPopulation<double>>(
-        networks::Transformer<double>(shape),
+    const auto classes = static_cast<Eigen::Index>(task_.outputs);
+    population_ = networks::labelled_population(
+        start().shape(),
         task_.test.front(),
-        std::move(terms),
-        Eigen::VectorXd::Constant(task_.outputs, 1.0 / task_.outputs));
+        Eigen::MatrixXd::Identity(classes, classes) / static_cast<double>(classes));
     for (const char* block : {"W_E", "layer0.W_V", "layer0.W_1", "W_dec"}) measure_square(block);
     add_all_directions(point());
   }
@@ -147,36 +128,18 @@ class EarlyTraining : public TransformerFlow {
   std::unique_ptr<networks::TransformerPopulation<double>> population_;
 };
 
-/// First the trainings of given hierarchies, then those to the end, one hierarchy a replicate.
-class Latents : public TrainingFlow {
+/// Trainings to the end, one hierarchy a replicate.
+class Latents : public PointwiseExperiment {
  public:
-  Latents(std::shared_ptr<const Plan> plan, std::uint64_t seed)
-      : TrainingFlow(plan->pairs > 0 ? plan->starts : 0,
-                     [plan, seed](std::size_t k) -> std::unique_ptr<FlowTraining> {
-                       return std::make_unique<EarlyTraining>(*plan, seed, k);
-                     }),
-        plan_(std::move(plan)),
-        early_points_(plan_->pairs > 0 ? TrainingFlow::points() : 0) {}
+  explicit Latents(std::shared_ptr<const Plan> plan) : plan_(std::move(plan)) {}
 
-  TheoryResult theory(TheoryGrid grid) const override {
-    return early_points_ > 0 ? TrainingFlow::theory(grid) : TheoryResult{};
-  }
-  std::size_t points() const override { return early_points_ + 1; }
+  TheoryResult theory(TheoryGrid /*grid*/) const override { return {}; }
 
  protected:
-  bool deterministic(std::size_t point) const override {
-    return point < early_points_ && TrainingFlow::deterministic(point);
-  }
-  double flops(std::size_t point) const override {
-    return point < early_points_ ? TrainingFlow::flops(point)
-                                 : std::numeric_limits<double>::infinity();
-  }
-
   Outcome run(const Replicate& replicate) const override {
-    if (replicate.point() < early_points_) return TrainingFlow::run(replicate);
     const LatentHierarchy h = plan_->hierarchy(replicate.number, replicate.piece.seed);
     const DeepTask task = hierarchy_task(h, plan_->batch);
-    networks::Transformer<float> network = plan_->start(task, replicate.address());
+    networks::Transformer<float> network = deep_network(plan_->network, task, replicate.address());
 
     const LatentScorer scorer(h, replicate.stream(StreamId::test_data));
     // Of a level, its own latents and exchanged ones.
@@ -261,7 +224,6 @@ class Latents : public TrainingFlow {
 
  private:
   std::shared_ptr<const Plan> plan_;
-  std::size_t early_points_;
 };
 
 std::unique_ptr<Experiment> make_latents(Configuration& c) {
@@ -276,7 +238,13 @@ std::unique_ptr<Experiment> make_latents(Configuration& c) {
           "a divisor of the width");
   require(plan->pairs != 1, "theory.pairs", plan->pairs, "0, or at least 2");
   (void)plan->hierarchy(0, c.seed());  // refuses impossible sizes
-  return std::make_unique<Latents>(std::move(plan), c.seed());
+  auto latents = std::make_unique<Latents>(plan);
+  if (plan->pairs == 0) return latents;
+  auto early = std::make_unique<TrainingFlow>(
+      plan->starts, [plan, seed = c.seed()](std::size_t k) -> std::unique_ptr<FlowTraining> {
+        return std::make_unique<EarlyTraining>(*plan, seed, k);
+      });
+  return std::make_unique<JoinedExperiments>(std::move(early), std::move(latents));
 }
 
 std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) {
