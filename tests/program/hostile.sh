@@ -57,7 +57,7 @@ says err locked
 # Two runs on one folder: the second is refused and names the first.
 "$program" run $study $small --replicates 100000 --name twice --quiet >/dev/null 2>&1 &
 first=$!
-for _ in $(seq 100); do [ -e runs/twice-*/run.json ] && break; sleep 0.05; done
+for _ in $(seq 1200); do [ -e runs/twice-*/run.json ] && break; sleep 0.05; done
 run 5 run $study $small --replicates 100000 --name twice --resume --quiet
 says err "process $first"
 kill -9 $first

@@ -57,7 +57,7 @@ says err "differs in model.rho"
 # A closed terminal does not stop what runs under nohup.
 nohup "$program" run small.toml --replicates 30000 --name night --quiet >out 2>err </dev/null &
 night=$!
-for _ in $(seq 100); do [ -d "$(echo runs/night-*)/parts" ] && break; sleep 0.05; done
+for _ in $(seq 1200); do [ -d "$(echo runs/night-*)/parts" ] && break; sleep 0.05; done
 kill -HUP $night
 wait $night
 [ $? -eq 75 ] && fail "nohup is no help against SIGHUP"

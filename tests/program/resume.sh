@@ -113,8 +113,8 @@ same_run t1 more
 # Two runs at once on one folder: the second is refused and names the first.
 "$program" run $study $options --name twice --replicates 20000 --threads 1 >/dev/null 2>&1 </dev/null &
 pid=$!
-for _ in $(seq 100); do
-  [ -e "$(folder twice)/run.json" ] && break
+for _ in $(seq 1200); do  # its first piece is kept: until then a signal ends it with 130
+  [ "$(parts twice)" -gt 0 ] && break
   sleep 0.05
 done
 attica_run twice --replicates 20000 --resume
