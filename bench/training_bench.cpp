@@ -40,7 +40,9 @@ class TanhPopulation : public PopulationModel {
     const Eigen::Map<const MatrixXd> w(theta.data(), units_, kInputs);
     const auto b = theta.segment(kInputs * units_, units_);
     const auto v = theta.segment((kInputs + 1) * units_, units_);
-    const MatrixXd t = ((w * x_).colwise() + b).array().tanh();
+    const MatrixXd hidden = (w * x_).colwise() + b;
+    // tanh by exp, which Eigen has for several doubles at once, as NumPy and PyTorch have tanh.
+    const MatrixXd t = 1 - 2 / ((2 * hidden.array()).exp() + 1);
     const VectorXd residual = (t.transpose() * v).array() + theta[parameters() - 1] - y_.array();
     losses = residual.cwiseAbs2() / 2;
     if (weights == nullptr) return;
