@@ -19,7 +19,7 @@ using Eigen::VectorXd;
 class TanhPopulation : public PopulationModel {
  public:
   TanhPopulation(Index units, Index samples)
-      : x_(MatrixXd::NullaryExpr(
+      : x_(decltype(x_)::NullaryExpr(
             kInputs,
             samples,
             [](Index i, Index s) { return std::sin(static_cast<double>(1 + i * i + 3 * s)); })),
@@ -37,18 +37,19 @@ class TanhPopulation : public PopulationModel {
             VectorXd& losses,
             const VectorXd* weights,
             VectorXd* gradient) const override {
-    const Eigen::Map<const MatrixXd> w(theta.data(), units_, kInputs);
+    const Eigen::Map<const Weights> w(theta.data(), units_, kInputs);
     const auto b = theta.segment(kInputs * units_, units_);
     const auto v = theta.segment((kInputs + 1) * units_, units_);
-    const MatrixXd hidden = (w * x_).colwise() + b;
     // tanh by exp, which Eigen has for several doubles at once, as NumPy and PyTorch have tanh.
-    const MatrixXd t = 1 - 2 / ((2 * hidden.array()).exp() + 1);
+    MatrixXd t = w.lazyProduct(x_);
+    t.colwise() += b;
+    t.array() = 1 - 2 / ((2 * t.array()).exp() + 1);
     const VectorXd residual = (t.transpose() * v).array() + theta[parameters() - 1] - y_.array();
     losses = residual.cwiseAbs2() / 2;
     if (weights == nullptr) return;
     const VectorXd pull = weights->cwiseProduct(residual);
     const MatrixXd inner = (v * pull.transpose()).array() * (1 - t.array().square());  // by W x + b
-    Eigen::Map<MatrixXd>(gradient->data(), units_, kInputs).noalias() = inner * x_.transpose();
+    Eigen::Map<Weights>(gradient->data(), units_, kInputs).noalias() = inner * x_.transpose();
     gradient->segment(kInputs * units_, units_) = inner.rowwise().sum();
     gradient->segment((kInputs + 1) * units_, units_) = t * pull;
     (*gradient)[parameters() - 1] = pull.sum();
@@ -56,7 +57,8 @@ class TanhPopulation : public PopulationModel {
 
  private:
   static constexpr Index kInputs = 8;
-  MatrixXd x_;
+  using Weights = Eigen::Matrix<double, Eigen::Dynamic, kInputs>;
+  Eigen::Matrix<double, kInputs, Eigen::Dynamic> x_;
   VectorXd y_, p_;
   Index units_;
 };

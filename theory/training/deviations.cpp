@@ -1,5 +1,6 @@
 #include "attica/theory/training/deviations.hpp"
 
+#include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 #include <Eigen/QR>
 #include <algorithm>
@@ -33,8 +34,11 @@ MatrixXd orthonormal_beside(const MatrixXd& basis, MatrixXd columns) {
       std::min<Index>((pivots.array() > kNothing * scale).count(), basis.rows() - basis.cols());
   columns = qr.householderQ() * MatrixXd::Identity(columns.rows(), rank);
   project();  // small pivots magnify what rounding has left of the basis
-  const Eigen::HouseholderQR<MatrixXd> again(columns);
-  return again.householderQ() * MatrixXd::Identity(columns.rows(), rank);
+  MatrixXd square = MatrixXd::Zero(rank, rank);  // 1 but for what was taken away
+  square.selfadjointView<Eigen::Lower>().rankUpdate(columns.transpose());
+  const Eigen::LLT<MatrixXd> cholesky(square);
+  cholesky.matrixU().solveInPlace<Eigen::OnTheRight>(columns);
+  return columns;
 }
 
 MatrixXd side_by_side(const MatrixXd& a, const MatrixXd& b) {
@@ -48,6 +52,11 @@ MatrixXd side_by_side(const MatrixXd& a, const MatrixXd& b) {
 VectorXd applied(const MatrixXd& axes, const MatrixXd& image, const VectorXd& x) {
   const VectorXd along = axes.transpose() * x;
   return image * along + axes * (image.transpose() * x - (image.transpose() * axes) * along);
+}
+
+/// tr(H C H C) for a diagonal C.
+double squared_curvature(const MatrixXd& h, const VectorXd& widths) {
+  return widths.dot(h.cwiseProduct(h.transpose()) * widths);
 }
 
 /// Every block of rows, r to a block, moved into blocks of `size` rows.
@@ -154,7 +163,10 @@ MatrixXd Deviations::own_weights(const MatrixXd& coordinates) const {
 }
 
 MatrixXd Deviations::weighted_square(const MatrixXd& coordinates) const {
-  return coordinates * p_.asDiagonal() * coordinates.transpose();
+  const Index r = coordinates.rows();
+  MatrixXd square = MatrixXd::Zero(r, r);
+  square.selfadjointView<Eigen::Lower>().rankUpdate(coordinates * p_.cwiseSqrt().asDiagonal());
+  return square.selfadjointView<Eigen::Lower>();
 }
 
 MatrixXd Deviations::coordinates_of_covariance() const {
@@ -272,19 +284,27 @@ void Deviations::advance(const PopulationPoint& point, std::uint64_t first, std:
     rate = plan_.rate(step);
     const double shrink = plan_.decoupled ? 1 - rate * plan_.decay : 1;
     MatrixXd jump(blocks_ * s, blocks_ * s);
-    MatrixXd enters(blocks_ * s, s);  // N
     const MatrixXd identity = MatrixXd::Identity(s, s);
     if (blocks_ == 1) {
       jump = shrink * identity - rate * h;
-      enters = -rate * identity;
     } else {
       jump << shrink * identity - rate * h, -rate * plan_.momentum * identity, h,
           plan_.momentum * identity;
-      enters << -rate * identity, identity;
     }
-    batch_ = jump * batch_ * jump.transpose() + noise.batch * enters * sigma * enters.transpose();
-    if (samples_) data_ = jump * data_ + enters * g;
-    if (epoch_.size() > 0) epoch_ = jump * epoch_ + enters * g;
+    // A gradient enters the parameters by -rate, a velocity by 1.
+    const double enters[] = {-rate, 1};
+    const auto carry = [&](MatrixXd& data) {
+      data = jump * data;
+      for (Index b = 0; b < blocks_; ++b) data.middleRows(b * s, s) += enters[b] * g;
+    };
+    batch_ = jump * batch_ * jump.transpose();
+    for (Index a = 0; a < blocks_; ++a) {
+      for (Index b = 0; b < blocks_; ++b) {
+        batch_.block(a * s, b * s, s, s) += noise.batch * enters[a] * enters[b] * sigma;
+      }
+    }
+    if (samples_) carry(data_);
+    if (epoch_.size() > 0) carry(epoch_);
   }
 
   // What T:C and H_s R_s drive the mean with, halfway.
@@ -343,14 +363,13 @@ LossMoments Deviations::losses() const {
   const VectorXd mean = mean_.head(size);
   const VectorXd along_axes = axes_.transpose() * gradient;
   const MatrixXd h = axes_.transpose() * seen_.hessian.leftCols(r);
-  const MatrixXd wide = widths_.asDiagonal();
   LossMoments out;
   const double moved = gradient.dot(mean);
   const double curved = widths_.dot(h.diagonal()) / 2;
   out.test.order_0 = point_->loss(model_);
   out.test.shift = moved + curved;
   out.test.size = std::abs(moved) + std::abs(curved);
-  out.test.curvature_variance = (h * wide * h * wide).trace() / 2;
+  out.test.curvature_variance = squared_curvature(h, widths_) / 2;
   out.test.variance = widths_.dot(along_axes.cwiseAbs2()) + out.test.curvature_variance;
   out.train = out.test;
   out.batch = out.test;
@@ -376,7 +395,8 @@ LossMoments Deviations::losses() const {
       batch -= per_sample() * weighted_square(epoch_.topRows(r));
     }
     const MatrixXd d = deviating.transpose() + h * data;  // V^T (g_s - g + H R_s)
-    out.train.curvature_variance = (h * batch * h * batch).trace() / 2;
+    const MatrixXd bent = h * batch;
+    out.train.curvature_variance = bent.cwiseProduct(bent.transpose()).sum() / 2;
     out.train.variance = per_sample() * p_.dot((excess + data_slope).cwiseAbs2()) +
                          along_axes.dot(batch * along_axes) + out.train.curvature_variance +
                          per_sample() * p_.dot((d.cwiseProduct(batch * d)).colwise().sum());
