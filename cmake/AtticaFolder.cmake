@@ -225,3 +225,15 @@ function(attica_install_library)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/attica.pc.in ${PROJECT_BINARY_DIR}/attica.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/attica.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 endfunction()
+
+# attica_dense_ceres(TARGET): a program or shared library that holds Ceres does not load its sparse solvers.
+function(attica_dense_ceres target)
+  get_target_property(ceres_type Ceres::ceres TYPE)
+  if(ceres_type STREQUAL "STATIC_LIBRARY" AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
+    target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/dense_ceres.cpp)
+    set_source_files_properties(${PROJECT_SOURCE_DIR}/cmake/dense_ceres.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON
+                                SKIP_UNITY_BUILD_INCLUSION ON)
+    # First GSL's own BLAS: any other one that stands on the line would be taken for it.
+    target_link_options(${target} PRIVATE LINKER:--no-as-needed $<TARGET_FILE:GSL::gslcblas> LINKER:--as-needed)
+  endif()
+endfunction()

@@ -11,6 +11,7 @@ set_target_properties(attica_shared PROPERTIES OUTPUT_NAME attica LIBRARY_OUTPUT
 target_link_options(attica_shared PRIVATE LINKER:--whole-archive ${archives} LINKER:--no-whole-archive LINKER:--as-needed
                     LINKER:-Bsymbolic-functions)
 target_link_libraries(attica_shared PRIVATE attica::app)
+attica_dense_ceres(attica_shared)
 
 # The archives come last on these lines: nothing is missing any more, and nothing is taken from them.
 add_executable(attica_wheel ${PROJECT_SOURCE_DIR}/app/main.cpp)
