@@ -116,13 +116,13 @@ def _array(value: Any, what: str, depth: int) -> np.ndarray:
         mask = np.ma.getmaskarray(value)
         if mask.dtype.names:
             raise Error(f"{what}: a structured array; expected numbers")
-        return np.where(mask, np.nan, _of_numpy(np.where(mask, 0, value.data), what))
+        return np.where(mask, np.nan, _of_numpy(np.where(mask, 0, np.asarray(value.data)), what))
     if has(value, "detach") and has(value, "cpu"):
         value = _of_tensor(value, what)
     if isinstance(value, (memoryview, arrays.array)):
         value = np.asarray(value)
     if isinstance(value, np.ndarray):
-        return _of_numpy(value, what)
+        return _of_numpy(np.asarray(value), what)  # a numpy.matrix, too
     if isinstance(value, (list, tuple)):
         return _of_list(value, what, depth)
     if isinstance(value, (numbers.Number, np.generic)):
@@ -286,7 +286,8 @@ def coordinate(value: Any, what: str) -> "float | str | None":
         if not word.isprintable():
             raise Error(f"{what} is {shown(word)}; expected text in one line")
         # Text of digits is a number, as in a table.
-        return coordinate(float(word), what) if _NUMBER.fullmatch(word) else word.strip()
+        whole_number = len(word) < 400 and re.fullmatch(r"[+-]?[0-9]+", word.strip())
+        return coordinate(int(word) if whole_number else float(word), what) if _NUMBER.fullmatch(word) else word.strip()
     if _is_time(value):
         return str(value)
     kind = _kind(value)

@@ -100,7 +100,11 @@ def _target(what: Any, parameter: str) -> Iterator[str]:
     columns = frame_columns(what, parameter)
     with tempfile.TemporaryDirectory() as folder:
         lines = zip(*(["" if values.is_missing(v) else _plain(v) for v in column] for column in columns.values()))
-        yield _write(Path(folder) / "table.csv", list(columns), lines)
+        path = _write(Path(folder) / "table.csv", list(columns), lines)
+        try:
+            yield path
+        except Error as error:  # whose file is gone: its lines count the names as the first
+            raise Error(str(error).replace(path, f"table '{parameter}'"), error.exit_code) from None
 
 
 def _plain(value: Any) -> Any:

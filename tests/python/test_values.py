@@ -78,6 +78,8 @@ def generator(rows):
         lambda a: read_only(a),
         lambda a: memoryview(np.ascontiguousarray(a)),
         lambda a: np.ma.array(a),
+        lambda a: np.asmatrix(a),
+        lambda a: np.ma.array(np.asmatrix(a)),
         lambda a: [Tensor(row) for row in a],
         lambda a: Tensor(a),
         lambda a: [[fractions.Fraction(v) for v in row] for row in a],
@@ -290,7 +292,8 @@ def test_coordinates_are_what_a_table_has(tmp_path):
         for out in (None, tmp_path / str(k)):
             judged = attica.judge(theory=theory, simulate=rows, margin=0.1, out=out)
             assert judged.verdict == "AGREE" and judged.points[0]["where"] == shown, (given, out)
-    for wrong in (object(), [1], (1, 2), {"a": 1}, 1j, b"x", math.inf, 2**60 + 1, "a\0", "\udc80", "two\nlines"):
+    large = 2**60 + 1
+    for wrong in (object(), [1], (1, 2), {"a": 1}, 1j, b"x", math.inf, large, str(large), "a\0", "\udc80", "two\nlines"):
         with pytest.raises(attica.Error, match="row 0 of column 'where'"):
             attica.judge(theory=[dict(theory[0], where=wrong)], simulate=rows, margin=0.1, out=None)
 
