@@ -77,11 +77,20 @@ void leave_out_failed(const Options& options, FitSubject& subject) {
   if (failed == 0) return;
   subject.about["left_out"] = failed;
   if (options.json) return;
-  put("{} replicate{} without a value left out{}\n",
+  constexpr std::size_t kShown = 6;
+  const std::size_t shown = std::min(nothing_left.size(), kShown);
+  put("{} replicate{} without a value left out{}{}\n",
       failed,
       failed == 1 ? "" : "s",
-      nothing_left.empty() ? ""
-                           : fmt::format("; none has one at {}", fmt::join(nothing_left, "; at ")));
+      nothing_left.empty()
+          ? ""
+          : fmt::format("; none has one at {}",
+                        fmt::join(nothing_left.begin(),
+                                  nothing_left.begin() + static_cast<std::ptrdiff_t>(shown),
+                                  "; at ")),
+      shown < nothing_left.size()
+          ? fmt::format(" and at {} other places", nothing_left.size() - shown)
+          : "");
 }
 
 /// A power law is of numbers > 0: refuses others by their place in the table.
@@ -219,10 +228,14 @@ void reach_targets(const Options& options, FitSubject& subject) {
   std::size_t never = 0;
   std::size_t before = 0;
   std::size_t places_left_out = 0;
+  std::size_t missing = 0;
   for (const ObservedCurve& curve : subject.curves) {
     if (curve.mean.name != subject.series || curve.mean.x_name == "none") continue;
     if (along.empty()) along = curve.mean.x_name;
     if (curve.mean.x_name != along) continue;
+    for (const std::vector<double>& values : curve.values)
+      missing += static_cast<std::size_t>(
+          std::ranges::count_if(values, [](double y) { return !std::isfinite(y); }));
     if (std::any_of(curve.mean.point.begin(), curve.mean.point.end(), [](const auto& c) {
           return c.first == kTarget;
         })) {
@@ -288,18 +301,24 @@ void reach_targets(const Options& options, FitSubject& subject) {
                             {"targets", targets},
                             {"never", never},
                             {"before_first", before},
-                            {"places_left_out", places_left_out}};
-  remark(options.quiet || options.json,
-         fmt::format("{} at which {} falls to eps: {} never do, {} are below it at the first {}{}",
-                     along,
-                     subject.series,
-                     never,
-                     before,
-                     along,
-                     places_left_out > 0
-                         ? fmt::format("; {} places left out, where more than a quarter are",
-                                       places_left_out)
-                         : ""));
+                            {"places_left_out", places_left_out},
+                            {"left_out", missing}};
+  remark(
+      options.quiet || options.json,
+      fmt::format(
+          "{} at which {} falls to eps: {} never do, {} are below it at the first {}{}{}",
+          along,
+          subject.series,
+          never,
+          before,
+          along,
+          places_left_out > 0
+              ? fmt::format("; {} places left out, where more than a quarter are", places_left_out)
+              : "",
+          missing > 0 ? fmt::format("; {} values that are missing or infinite were left "
+                                    "out of the curves",
+                                    missing)
+                      : ""));
   subject.series = along;
   subject.cap_series = along + "_cap";
   subject.curves = std::move(reached);
