@@ -499,8 +499,9 @@ class RowReader {
     std::transform(text.begin(), text.end(), text.begin(), [](char c) {
       return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     });
-    if (text == "true" || text == "1" || text == "yes" || text.empty()) return true;
-    if (text == "false" || text == "0" || text == "no") return false;
+    const auto number = read_number(text);  // 1.0, as pandas writes a column with gaps
+    if (text == "true" || text == "yes" || text.empty() || number == 1) return true;
+    if (text == "false" || text == "no" || number == 0) return false;
     throw not_a_number(fields, k, line, "true or false");
   }
 

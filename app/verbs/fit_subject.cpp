@@ -24,7 +24,7 @@ constexpr const char* kTarget = "eps";
 void refuse_summary(bool summary, const std::string& target) {
   if (!summary) return;
   throw Error(ErrorKind::input,
-              fmt::format("'{}' has mean, sem and n: an exponent needs replicates", target));
+              fmt::format("'{}' has mean, sem and n: exponents and bounds need replicates", target));
 }
 
 /// A replicate's learning curve.

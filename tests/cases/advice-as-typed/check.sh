@@ -70,6 +70,27 @@ awk 'BEGIN { print "n,replicate,step,value"; for (n = 8; n < 300; n *= 2) for (r
 run 0 fit curves.csv --x n --reach 1 --along step
 says err "60 values that are missing or infinite were left out of the curves"
 
+# A formula's names: x of a table without it is none.
+awk 'BEGIN { print "d,replicate,value"; for (d = 4; d < 40; d *= 2) for (r = 0; r < 40; ++r) print d "," r "," 2 * d }' >needed.csv
+run 2 bound needed.csv --expression '3*e' --probability 0.9
+says err "known are delta, d"
+run 2 bound needed.csv --expression '3*d + none' --probability 0.9
+
+# Values whose squares no double holds are no failures of a program; the smallest ones have an end, too.
+awk 'BEGIN { print "x,replicate,value"; for (r = 0; r < 40; ++r) print "1," r "," (1 + 0.001 * (r % 3)) "e200" }' >large.csv
+printf 'x,value\n1,1e200\n' >large_theory.csv
+run 3 judge large_theory.csv large.csv --margin 5% --independent
+says out "40 of 40 replicates failed, 40 of them beyond 1e+150: choose another unit"
+sed 's/e200/e-320/' large.csv >small.csv
+sed 's/e200/e-320/' large_theory.csv >small_theory.csv
+timeout 60 "$program" judge small_theory.csv small.csv --margin 5% --independent >out 2>err </dev/null
+[ $? -le 3 ] || fail "numbers of 1e-320: $(cat err)"
+
+# Truth values of a table with gaps.
+printf 'x,value,compared\n1,1,1.0\n2,9,0.0\n' >flags.csv
+run 0 judge flags.csv plain.csv --margin 10% --independent --name flags
+says out "1 not compared"
+
 # Texts in a list of JSON.
 printf '[{"text": "one two one three"},\n {"text": "two one three two"}]\n' >texts.json
 run 2 theory bigrams-boosting --set 'model.instance="text"' --set 'model.unit="word"' --set 'model.file="texts.json"'
