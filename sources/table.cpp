@@ -487,11 +487,17 @@ class RowReader {
   }
 
   std::uint64_t count(const Fields& fields, std::size_t k, std::size_t line) const {
-    const double value = finite(fields, k, line);
-    if (value < 0 || value > 0x1p53 || std::floor(value) != value) {
-      throw not_a_number(fields, k, line, "a whole number from 0 to 2^53");
-    }
-    return static_cast<std::uint64_t>(value);
+    const std::optional<double> value = read_number(fields[k].text);
+    if (value && *value >= 0 && *value <= 0x1p53 && std::floor(*value) == *value)
+      return static_cast<std::uint64_t>(*value);
+    const bool named = !fields[k].text.empty() && (!value || *value > 0x1p53);
+    throw not_a_number(fields,
+                       k,
+                       line,
+                       "a whole number from 0 to 2^53" +
+                           (named ? fmt::format(" (pandas numbers names: D['{}'].factorize()[0])",
+                                                columns_.full[k])
+                                  : std::string()));
   }
 
   bool flag(const Fields& fields, std::size_t k, std::size_t line) const {

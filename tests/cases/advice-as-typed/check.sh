@@ -44,6 +44,16 @@ grep -v ',$' lightning.csv >mended.csv
 run 3 judge theory.csv mended.csv --margin 10% --name lightning
 says out "all 10 replicates are 1.01"
 
+# Names of runs are numbered.
+sed '2,$s/,\([0-9]\),/,run-\1,/' plain.csv >runs.csv
+run 2 judge theory.csv runs.csv --margin 10%
+says err "replicate = 'run-0': expected a whole number from 0 to 2^53 (pandas numbers names: D['replicate'].factorize()[0])"
+python 0 -c 'import pandas
+D = pandas.read_csv("runs.csv")
+D["replicate"] = D["replicate"].factorize()[0]
+D.to_csv("mended.csv", index=False)'
+run 0 judge theory.csv mended.csv --margin 10% --independent --name runs
+
 # A word is no number; a program's log is no table.
 sed 's/1\.000/none/' plain.csv >word.csv
 run 2 judge theory.csv word.csv --margin 10%
