@@ -23,8 +23,9 @@ constexpr const char* kTarget = "eps";
 /// The interval of an exponent or a quantile comes from replicates.
 void refuse_summary(bool summary, const std::string& target) {
   if (!summary) return;
-  throw Error(ErrorKind::input,
-              fmt::format("'{}' has mean, sem and n: exponents and bounds need replicates", target));
+  throw Error(
+      ErrorKind::input,
+      fmt::format("'{}' has mean, sem and n: exponents and bounds need replicates", target));
 }
 
 /// A replicate's learning curve.
@@ -181,6 +182,35 @@ void remark_caps(const Options& options, const sources::OutsideTable& table) {
                      most));
 }
 
+/// A size that stands in a column of its own is a number in every row, or rows would be left out.
+void require_sizes(const Options& options, const FitSubject& subject) {
+  std::vector<std::string> names;
+  for (const std::string& size : options.sizes) names.push_back(size_coordinate(size));
+  if (!options.collapse.empty()) names.push_back(options.collapse);
+  for (const std::string& name : names) {
+    const ObservedCurve* other = nullptr;
+    bool any = false;
+    for (const ObservedCurve& curve : subject.curves) {
+      if (curve.mean.name != subject.series || curve.mean.x_name == name) continue;
+      const auto at = std::ranges::find(curve.mean.point, name, &Point::value_type::first);
+      const bool number =
+          at != curve.mean.point.end() && std::holds_alternative<double>(at->second);
+      if (!number && other == nullptr) other = &curve;
+      any = any || number;
+    }
+    if (!any || other == nullptr) continue;
+    throw Error(
+        ErrorKind::input,
+        fmt::format("'{}': '{}' is no number in every row of '{}', as at {}; expected numbers, "
+                    "since it is a size",
+                    options.target,
+                    name,
+                    subject.series,
+                    other->mean.point.empty() ? "rows without it" : describe(other->mean.point)),
+        "--x");
+  }
+}
+
 }  // namespace
 
 sources::OutsideTable read_subject_table(const Options& options,
@@ -327,7 +357,8 @@ void reach_targets(const Options& options, FitSubject& subject) {
 
 void read_fit_subject(const Options& options, const Registry& registry, FitSubject& subject) {
   std::optional<sources::OutsideTable> table;
-  if (std::filesystem::is_regular_file(options.target)) {
+  const bool of_table = std::filesystem::is_regular_file(options.target);
+  if (of_table) {
     const std::string size = options.sizes.empty() ? std::string("x") : options.sizes.front();
     const std::string x = options.reach.empty()   ? size_coordinate(size)
                           : options.along.empty() ? std::string("x")
@@ -350,7 +381,11 @@ void read_fit_subject(const Options& options, const Registry& registry, FitSubje
     reach_targets(options, subject);
     table.reset();
   }
-  if (!options.collapse.empty()) return;
+  if (of_table) require_sizes(options, subject);
+  if (!options.collapse.empty()) {
+    leave_out_failed(options, subject);
+    return;
+  }
   if (table) {
     require_positive(*table, subject.series);
   } else {
