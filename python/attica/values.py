@@ -195,8 +195,9 @@ def in_order(value: Any, grid: "list[float]", what: str) -> Any:
     """
     labels = None
     if has(value, "dims") and has(value, "coords") and has(value, "transpose") and len(value.dims) > 0:
-        if "x" in value.dims:
-            value = value.transpose("x", ...)
+        first = "x" if "x" in value.dims else _dimension_of(value, grid)
+        if first is not None:
+            value = value.transpose(first, ...)
         labels = np.asarray(value.coords[value.dims[0]]) if value.dims[0] in value.coords else None
     elif has(value, "index") and has(value, "iloc") and getattr(value, "ndim", 0) == 1:
         labels = None if type(value.index).__name__ == "RangeIndex" else np.asarray(value.index)
@@ -212,6 +213,16 @@ def in_order(value: Any, grid: "list[float]", what: str) -> Any:
             "numbers, or .to_numpy() for values in the order of x"
         )
     return value
+
+
+def _dimension_of(value: Any, grid: "list[float]") -> Any:
+    """The dimension of a DataArray whose labels are the x, in any order; None if there is none, or another one like it."""
+    found = []
+    for name in value.dims:
+        labels = np.asarray(value.coords[name]) if name in value.coords else np.empty(0)
+        if labels.ndim == 1 and labels.dtype.kind in "iuf" and sorted(map(float, labels)) == sorted(map(float, grid)):
+            found.append(name)
+    return found[0] if len(found) == 1 else None
 
 
 def is_scalar(value: Any) -> bool:

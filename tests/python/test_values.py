@@ -408,6 +408,12 @@ def test_labels_of_series_and_data_arrays_put_values_in_the_order_of_x():
     drawn = xarray.DataArray(simulated, coords={"x": x}, dims=["x", "replicate"])
     for one in series, series[::-1], array, array[::-1], series.set_axis([3, 5, 7, 9]), series.reset_index(drop=True):
         assert judged(one).summary == plain.summary
+    # Whatever the dimensions are called, and as many replicates as x.
+    square = simulated[:, :4]
+    named = xarray.DataArray(square.T, coords={"step": x, "seed": [0, 1, 2, 3]}, dims=["seed", "step"])
+    unlabelled = xarray.DataArray(square.T, coords={"step": x}, dims=["seed", "step"])
+    for one in named, unlabelled, named[:, ::-1], named.T:
+        assert judged(array, one).points.column("mean").tolist() == square.mean(1).tolist()
     for one in drawn, drawn[::-1], drawn.T:
         assert judged(array, one).summary == plain.summary
     with pytest.raises(attica.Error, match=r"labels of a Series are .0.5, 1.0, 7.0, 8.0.*expected the same numbers"):
