@@ -123,3 +123,13 @@ def test_messages_on_tables_name_no_file_of_attica():
     rows = attica.Rows({"n": n, "replicate": r, "value": "one"} for n in (1, 2, 4) for r in range(8))
     with pytest.raises(attica.Error, match="^table 'what':2:5: error: value = 'one'"):
         attica.fit(rows, x="n")
+
+
+def test_a_dict_of_columns_is_a_table():
+    rows = [(n, r, (1 + 0.01 * r) / n) for n in (4, 8, 16, 32, 64) for r in range(10)]
+    columns = dict(zip(("n", "replicate", "value"), map(list, zip(*rows))))
+    expected = attica.fit(attica.Rows(dict(zip(columns, row)) for row in rows), x="n", exponent=-1)
+    assert attica.fit(columns, x="n", exponent=-1)["exponents"] == expected["exponents"]
+    for wrong in ({}, {"n": 1, "value": 2}, {"n": "abc"}):
+        with pytest.raises(attica.Error, match="expected a run, a path or a table"):
+            attica.fit(wrong, x="n")
