@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 #ifdef ATTICA_WITH_ARCHIVES
@@ -191,8 +192,11 @@ void NamedArrays::read_zip(std::string_view bytes) {
     Stored stored{.name = std::move(name)};
     while (true) {
       const la_ssize_t got = archive_read_data(reader.get(), block.data(), block.size());
+      if (got == ARCHIVE_WARN) {  // its checksum is another one
+        refuse_arrays(source_, fmt::format("damaged .npz archive: array '{}'", stored.name));
+      }
       require_done(got);
-      if (got <= 0) break;
+      if (got == 0) break;
       total += static_cast<std::size_t>(got);
       if (total > kMostBytes) refuse_arrays(source_, "more than 8 GB of arrays");
       stored.npy.append(block, 0, static_cast<std::size_t>(got));
@@ -206,8 +210,17 @@ void NamedArrays::read_tensors(std::string_view bytes) {
   using Json = nlohmann::ordered_json;
   constexpr std::size_t kLengthSize = 8;
   const std::size_t length = *tensors_header(bytes);
+  std::set<std::string> seen;
+  std::string twice;
+  const auto count_names = [&](int depth, Json::parse_event_t event, Json& parsed) {
+    if (depth == 1 && event == Json::parse_event_t::key &&
+        !seen.insert(parsed.get<std::string>()).second)
+      twice = parsed.get<std::string>();
+    return true;
+  };
   const Json header =
-      Json::parse(bytes.substr(kLengthSize, length), nullptr, /*allow_exceptions=*/false);
+      Json::parse(bytes.substr(kLengthSize, length), count_names, /*allow_exceptions=*/false);
+  if (!twice.empty()) refuse_arrays(source_, fmt::format("two arrays of the name '{}'", twice));
   if (!header.is_object()) refuse_arrays(source_, "malformed header of a .safetensors file");
   data_ = bytes.substr(kLengthSize + length);
   for (const auto& [name, facts] : header.items()) {
@@ -234,6 +247,34 @@ void NamedArrays::read_tensors(std::string_view bytes) {
     arrays_.push_back(std::move(stored));
   }
   if (arrays_.empty()) refuse_arrays(source_, "a .safetensors file without arrays");
+  require_covered_data();
+}
+
+/// The arrays of a .safetensors file stand one behind the other and are all of its data: others are
+/// damaged, or made so that one array shows the bytes of another.
+void NamedArrays::require_covered_data() const {
+  std::vector<const Stored*> order;
+  for (const Stored& stored : arrays_) order.push_back(&stored);
+  std::ranges::stable_sort(
+      order, {}, [](const Stored* stored) { return std::pair(stored->begin, stored->end); });
+  std::size_t end = 0;
+  for (const Stored* stored : order) {
+    if (stored->begin != end) {
+      refuse_arrays(source_,
+                    fmt::format("a damaged .safetensors file: array '{}' begins at byte {} of the "
+                                "data, expected {}",
+                                stored->name,
+                                stored->begin,
+                                end));
+    }
+    end = stored->end;
+  }
+  if (end != data_.size()) {
+    refuse_arrays(source_,
+                  fmt::format("a damaged .safetensors file: {} bytes of data, its arrays have {}",
+                              data_.size(),
+                              end));
+  }
 }
 
 #else

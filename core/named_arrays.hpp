@@ -56,6 +56,7 @@ class NamedArrays {
   };
   void read_zip(std::string_view bytes);
   void read_tensors(std::string_view bytes);
+  void require_covered_data() const;
   NumberArray whole(const Stored& stored) const;
 
   std::string source_;

@@ -154,6 +154,11 @@ NumberArray read_npy_array(std::string_view bytes, const std::string& name) {
     if (last == header.npos) fail(name, "malformed .npy header");
     return trimmed_part(header.substr(first + open.size(), last - first - open.size()));
   };
+  if (field("'descr'", ":", ",}").starts_with('[')) {
+    fail(name,
+         "a structured array, expected numbers; "
+         "numpy.save(FILE, numpy.lib.recfunctions.structured_to_unstructured(array))");
+  }
   const std::string_view type = field("'descr'", "'", "'");
   const std::string_view order = field("'fortran_order'", ":", ",}");
   if (order != "True" && order != "False") fail(name, "malformed .npy header");
@@ -175,8 +180,10 @@ NumberArray read_npy_array(std::string_view bytes, const std::string& name) {
   if (kind == nullptr || (!ordered && kind->size != 1)) {
     fail(name,
          fmt::format("numbers of type '{}', expected f2, f4, f8, integers or bool; "
-                     "numpy.save(FILE, array.astype(float))",
-                     type));
+                     "numpy.save(FILE, {})",
+                     type,
+                     of_number.starts_with('c') ? "array.real) or numpy.save(FILE, abs(array)"
+                                                : "array.astype(float)"));
   }
   const double expected = NumberArray::entries(shape);
   if (expected == 0) fail(name, "an empty array");

@@ -71,6 +71,22 @@ bool counts_rows(const Eigen::MatrixXd& values) {
   return true;
 }
 
+/// Whether the first of several columns rises in equal steps, as times do that a program wrote with
+/// its table.
+bool is_even_clock(const Eigen::MatrixXd& values) {
+  constexpr Eigen::Index kFewest = 5;
+  constexpr double kEqual = 1e-9;
+  constexpr double kRounding = 1e-15;
+  if (values.rows() < kFewest || values.cols() < 2) return false;
+  const double step = values(1, 0) - values(0, 0);
+  if (!(step > 0)) return false;
+  for (Eigen::Index k = 2; k < values.rows(); ++k) {
+    const double rounding = kRounding * std::abs(values(k, 0));
+    if (std::abs(values(k, 0) - values(k - 1, 0) - step) > kEqual * step + rounding) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 MatrixFile read_matrix_file(const std::filesystem::path& path, CsvHeader header) {
@@ -90,6 +106,12 @@ MatrixFile parse_matrix(std::string_view bytes, const std::string& source, CsvHe
     return file;
   }
   const bool named = header == CsvHeader::required;
+  if (named && is_npy(plain)) {
+    throw Error(ErrorKind::input,
+                fmt::format("{}: a NumPy .npy file, whose columns have no names; expected "
+                            "pandas.DataFrame(array).add_prefix('x').to_csv(FILE, index=False)",
+                            source));
+  }
   TableReader reader(plain, source, named ? TableNames::required : TableNames::optional);
   std::vector<double> values;
   std::size_t width = 0;
@@ -141,6 +163,13 @@ MatrixFile parse_matrix(std::string_view bytes, const std::string& source, CsvHe
     file.remarks.push_back(fmt::format(
         "{}: the first column{} counts the rows, {} to {}: if it is their index, take it out "
         "(pandas: index=False)",
+        source,
+        table.columns.empty() ? "" : fmt::format(", '{}',", shortened(table.columns.front())),
+        table.values(0, 0),
+        table.values(table.values.rows() - 1, 0)));
+  } else if (is_even_clock(table.values)) {
+    file.remarks.push_back(fmt::format(
+        "{}: the first column{} rises in equal steps, from {} to {}: if it is a time, take it out",
         source,
         table.columns.empty() ? "" : fmt::format(", '{}',", shortened(table.columns.front())),
         table.values(0, 0),

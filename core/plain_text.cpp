@@ -228,7 +228,11 @@ std::optional<Format> markup_of(std::string_view bytes) {
         end == std::string_view::npos ? end : rest.find_first_not_of(kBlank, end + 1);
     const char after = next == std::string_view::npos ? ' ' : rest[next];
     if (after == ':' || (rest.front() == '[' && (after == ',' || after == ']')))
-      return Format{"", "a JSON file", kItself, "its texts alone, as by jq -r .text FILE"};
+      return Format{"",
+                    "a JSON file",
+                    kItself,
+                    rest.front() == '[' ? "its texts alone, as by jq -r '.[].text' FILE"
+                                        : "its texts alone, as by jq -r .text FILE"};
   }
   constexpr std::size_t kLooked = 1 << 16;
   if (rest.starts_with("\\documentclass") || rest.starts_with("\\documentstyle") ||

@@ -81,6 +81,8 @@ std::string number_hint(std::string_view text) {
   if (text.find_first_of("0123456789") == std::string_view::npos) return {};
   if (text.starts_with('\'') && text.ends_with('\''))
     return "; fields are quoted with double quotes";
+  if (text.starts_with('\'') && read_number(text.substr(1)))
+    return "; take the apostrophe out, by which spreadsheets mark text";
   if (text.find_first_not_of("+-0123456789,eE") == std::string_view::npos &&
       std::count(text.begin(), text.end(), ',') == 1) {
     const std::string_view after = text.substr(text.find(',') + 1);

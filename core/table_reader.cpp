@@ -207,6 +207,28 @@ bool are_rising_integers(const std::vector<TableField>& fields) {
   return fields.size() > 1;
 }
 
+/// Whether numbers that are not all whole rise in equal steps or by equal factors, as names of
+/// columns may (0.1, 0.2, 0.3; 0.01, 0.1, 1) and a measured row does not.
+bool are_even_steps(const std::vector<TableField>& fields) {
+  constexpr std::size_t kFewest = 3;
+  constexpr double kEqual = 1e-9;
+  if (fields.size() < kFewest) return false;
+  std::vector<double> values;
+  for (const TableField& field : fields) values.push_back(*read_number(field.text));
+  const double step = values[1] - values[0];
+  const double factor = values[0] > 0 ? values[1] / values[0] : 0;
+  if (!std::isfinite(values.back()) || !(step > 0)) return false;
+  bool sum = true;
+  bool product = factor > 1;
+  for (std::size_t k = 1; k < values.size(); ++k) {
+    const double size = kEqual * std::abs(values[k]);
+    sum = sum && std::abs(values[k] - values[k - 1] - step) <= size;
+    product = product && std::abs(values[k] - values[k - 1] * factor) <= size;
+  }
+  return (sum || product) &&
+         std::ranges::any_of(values, [](double v) { return v != std::floor(v); });
+}
+
 }  // namespace
 
 /// Rows that were read at once.
@@ -408,6 +430,14 @@ void TableReader::begin_text(TableNames names) {
           line_,
           row_.front().text,
           row_.back().text);
+    } else if (header_.empty() && names == TableNames::optional && are_even_steps(row_)) {
+      remarks_.push_back(fmt::format(
+          "{}:{}: the first line, {} to {}, was read as a row of numbers; if it names columns, "
+          "take it out",
+          source_,
+          line_,
+          row_.front().text,
+          row_.back().text));
     } else if (header_.empty() && names == TableNames::required) {
       throw refusal(line_,
                     1,
@@ -540,8 +570,12 @@ void TableReader::require_no_decimal_commas() {
       has_points_ = true;
       return;
     }
-    if (leading == nullptr && k % 2 == 1 && text.size() > 1 && text.front() == '0')
-      leading = &row_[k];
+    if (k % 2 == 0) continue;
+    if (leading == nullptr && text.size() > 1 && text.front() == '0') leading = &row_[k];
+    fractions_.long_ones = fractions_.long_ones || text.size() > 1;
+    fractions_.end_in_zero = fractions_.end_in_zero || (text.size() > 1 && text.back() == '0');
+    if (fractions_.digits == 0) fractions_.digits = text.size();
+    fractions_.of_one_length = fractions_.of_one_length && text.size() == fractions_.digits;
   }
   if (leading == nullptr) return;
   throw refusal(line_,
@@ -549,6 +583,20 @@ void TableReader::require_no_decimal_commas() {
                 fmt::format("'{}' behind a comma: decimals are written with a point (Excel: save "
                             "as CSV with English number formats)",
                             shown_field(leading->text)));
+}
+
+/// Whole numbers in pairs of columns may be decimals with a comma: what prints numbers takes zeros
+/// off their ends, or prints all with as many digits.
+void TableReader::remark_on_decimal_commas() {
+  constexpr std::size_t kPair = 2;
+  if (!header_.empty() || json_ || separator_ != ',' || width_ % 2 != 0 || has_points_) return;
+  const bool printed = fractions_.of_one_length || !fractions_.end_in_zero;
+  if (width_ != kPair && !(fractions_.long_ones && printed)) return;
+  remarks_.push_back(fmt::format(
+      "{}: all numbers are whole, in {} columns; if commas stand for decimal points here, write "
+      "points",
+      source_,
+      width_));
 }
 
 /// A comment among the rows may be one that was taken out, or one whose first field begins with
@@ -626,6 +674,7 @@ bool TableReader::next() {
   } else {
     if (!next_record()) {
       remark_on_thousands();
+      remark_on_decimal_commas();
       if (skipped_count_ > 0) {
         remarks_.push_back(
             fmt::format("{}:{}: {} that begin{} with '#' {} as many fields as a row: skipped as {}",
@@ -678,6 +727,13 @@ bool TableReader::next() {
       hint = "; does a second table begin here? Expected one table a file";
     } else if (row_.size() == width_ + 1 && row_.back().text.empty()) {
       hint = "; the line ends with a separator";
+    } else if (separator_ == ',' && rows_ == 0 && row_.size() > width_ && !header_.empty() &&
+               std::all_of(row_.begin(), row_.end(), [](const TableField& f) {
+                 return is_written_whole(std::string_view(f.text).substr(f.text.starts_with('-')));
+               })) {
+      hint = fmt::format(
+          "; decimals are written with a point (Excel: save as CSV with English number formats){}",
+          row_.size() == width_ + 1 ? ", names of rows are left out (R: row.names=FALSE)" : "");
     } else if (row_.size() == width_ + 1 && rows_ == 0 && !header_.empty()) {
       hint = separator_ == kSpaces
                  ? "; names of rows? R: write.table(D, FILE, row.names=FALSE); pandas: "

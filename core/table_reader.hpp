@@ -83,6 +83,13 @@ class TableReader {
     std::size_t line = 0;
     std::string text = {};
   };
+  /// Of every second number, which may be the decimals of the one before it.
+  struct Fractions {
+    bool long_ones = false;  ///< one has two digits or more
+    bool end_in_zero = false;
+    bool of_one_length = true;
+    std::size_t digits = 0;  ///< of the first one
+  };
 
   bool next_line(std::string_view& line);
   void split(std::string_view line, std::vector<TableField>& into) const;
@@ -92,6 +99,7 @@ class TableReader {
   void check_header();
   std::string unnamed_hint(std::size_t k) const;
   void require_no_decimal_commas();
+  void remark_on_decimal_commas();
   void look_for_thousands();
   void remark_on_thousands();
   void look_for_row(std::string_view comment);
@@ -113,6 +121,7 @@ class TableReader {
   bool first_written_whole_ = false;  ///< its numbers are written without points
   std::vector<Thousands> thousands_;  ///< of every column
   bool has_points_ = false;           ///< a row has a number that is written otherwise than 12
+  Fractions fractions_;               ///< while all numbers are whole
   std::size_t blank_ = 0;             ///< a blank line after the row before
   std::size_t blanks_ = 0;            ///< how many
   std::size_t remarked_ = 0;          ///< a comment after the row before

@@ -243,7 +243,8 @@ BoundResult judge_stated_bound(const StatedBound& stated, const Observed& observ
   for (const ObservedCurve& curve : observed.simulation) {
     if (curve.mean.name != b.series || !is_selected(curve.mean.point, wanted)) continue;
     const std::string alias = stated.x.empty() ? curve.mean.x_name : stated.x;
-    std::vector<std::string> known{alias, "delta"};
+    std::vector<std::string> known{"delta"};
+    if (alias != "none") known.push_back(alias);  // what has no x
     for (const auto& [n, value] : numbers) known.push_back(n);
     for (const auto& [n, value] : curve.mean.point) {
       if (std::holds_alternative<double>(value)) known.push_back(n);

@@ -125,6 +125,8 @@ class CommandSide : public Side {
 
   std::vector<std::string> warnings() const override { return command_.watched().warnings; }
 
+  void compare_units_with(const OutsideTable* other) override { other_ = other; }
+
  private:
   std::string x_of(const OutsideTable& table) const {
     return table.has_x ? request_.x_name : "none";
@@ -171,6 +173,7 @@ class CommandSide : public Side {
                                      .x_name = request_.x_name,
                                      .x_required = !x_asked && (x_known || request_.x_given),
                                      .columns = columns_of(c_, request_.name)});
+    if (other_ != nullptr) require_same_units(*other_, table);
     if (table.summary && !seeds.empty()) {
       throw Error(ErrorKind::input,
                   fmt::format("{}:{}:1: error: mean, sem and n; a process has replicates: expected "
@@ -292,6 +295,7 @@ class CommandSide : public Side {
 
   SideRequest request_;
   CommandTemplate command_;
+  const OutsideTable* other_ = nullptr;  ///< table of the other side
   Configuration c_;
 };
 

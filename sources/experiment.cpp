@@ -43,6 +43,10 @@ class Sides : public Experiment {
     }
     if (const OutsideTable* theory = table_of(theory_); theory && table_of(simulation_))
       require_same_columns(*theory, *table_of(simulation_));
+    if (theory_ && simulation_) {
+      theory_->compare_units_with(table_of(simulation_));
+      simulation_->compare_units_with(table_of(theory_));
+    }
     for (const auto* one : {&theory_, &simulation_}) {
       if (*one) (*one)->require_names(simulation_.get());
     }

@@ -56,6 +56,9 @@ class Side {
   virtual std::optional<SimulatedPlaces> places() const { return std::nullopt; }
   /// @brief Names that formulas of the other side may use: coordinates.
   virtual std::vector<std::string> coordinate_names() const { return {}; }
+  /// @brief Tables that a process prints must not state other units than this one does.
+  /// @param other the table of the other side, which outlives this one; none: it has no table
+  virtual void compare_units_with(const OutsideTable* /*other*/) {}
   /// @brief Its table, if it is one.
   virtual const OutsideTable* table() const { return nullptr; }
 

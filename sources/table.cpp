@@ -57,6 +57,7 @@ std::string lower_case(std::string text) {
 struct Columns {
   std::vector<std::string> names;
   std::vector<std::string> full;  ///< with their units
+  std::vector<std::string> units;
   std::vector<bool> taken;
 
   std::optional<std::size_t> find(const std::string& name) const {
@@ -86,7 +87,7 @@ class RowReader {
       : table_(table), format_(format), reader_(reader), header_(reader.header()) {
     const std::size_t line = reader.header_line();
     table.header_line = line;
-    std::vector<std::string> units;
+    std::vector<std::string>& units = columns_.units;
     for (const TableField& field : header_) {
       auto [name, unit] = split_unit(field.text);
       if (std::find(columns_.names.begin(), columns_.names.end(), name) != columns_.names.end())
@@ -107,7 +108,7 @@ class RowReader {
     } else {
       find_simulation();
     }
-    table.value_unit = units[values_.front()];
+    require_unit_of_values();
     leave_out_extremes();
     for (std::size_t k = 0; k < header_.size(); ++k) {
       if (!columns_.taken[k]) coordinates_.push_back(k);
@@ -124,6 +125,7 @@ class RowReader {
       }
       table.coordinates.push_back(columns_.names[k]);
       table.coordinate_at.push_back(header_[k].column);
+      table.coordinate_units.push_back(units[k]);
     }
   }
 
@@ -135,6 +137,7 @@ class RowReader {
       if (text.empty()) continue;  // a curve that has no such coordinate
       const std::optional<double> value = read_number(text);
       if (value && !std::isfinite(*value)) throw not_a_number(fields, k, line, "a finite number");
+      require_exact(fields, k, line);
       row.point.emplace_back(columns_.names[k],
                              value ? CoordinateValue(*value) : CoordinateValue(text));
     }
@@ -183,7 +186,7 @@ class RowReader {
       for (std::size_t k = 0; k < columns_.names.size(); ++k) {
         if (k != x_ && k != replicate_) free.push_back(columns_.full[k]);
       }
-      if (free.size() == 1)
+      if (free.size() == 1 && columns_.names.size() > 1)
         hint =
             fmt::format("; did you mean '{}'? {}", free.front(), how_to_name(name, free.front()));
     }
@@ -219,6 +222,30 @@ class RowReader {
                   fmt::format("'{}', which {} names{}", name, option, is_x ? " as well" : ""));
   }
 
+  /// Replicates in columns of their own, errors and tolerances have the unit of the values, as far
+  /// as units are stated: none is converted.
+  void require_unit_of_values() {
+    std::vector<std::size_t> together = values_;
+    for (const auto& column : {sem_, sd_, finite_size_, numerical_error_}) {
+      if (column) together.push_back(*column);
+    }
+    std::optional<std::size_t> stated;
+    for (const std::size_t k : together) {
+      if (columns_.units[k].empty()) continue;
+      if (!stated) stated = k;
+      if (columns_.units[k] == columns_.units[*stated]) continue;
+      throw refusal(table_.source,
+                    reader_.header_line(),
+                    header_[k].column,
+                    fmt::format("column '{}' in [{}], but '{}' in [{}]; expected one unit",
+                                columns_.names[k],
+                                columns_.units[k],
+                                columns_.names[*stated],
+                                columns_.units[*stated]));
+    }
+    if (stated) table_.value_unit = columns_.units[*stated];
+  }
+
   void find_theory() {
     finite_size_ = columns_.take("finite_size");
     numerical_error_ = columns_.take("numerical_error");
@@ -239,7 +266,11 @@ class RowReader {
 
   void find_simulation() {
     const TableColumns& given = format_.columns;
-    for (const std::string& value : given.values) values_.push_back(named(value, "--value"));
+    for (const std::string& value : given.values) {
+      if (std::ranges::count(given.values, value) > 1)
+        throw invalid_parameter("--value", value, "each column once");
+      values_.push_back(named(value, "--value"));
+    }
     if (!given.replicate.empty()) replicate_ = named(given.replicate, "--replicate");
     if (!given.sd.empty()) sd_ = named(given.sd, "--sd");
     find_count(given.n);
@@ -269,7 +300,8 @@ class RowReader {
       const auto value = columns_.take("value");
       if (!value) {
         if (columns_.find("mean") && !error)
-          throw missing("sem", "'sem' (standard error of the mean) or 'sd' (of replicates)");
+          throw missing("sem",
+                        "'sem' (standard error of the mean) or 'sd' (of replicates; --sd NAME)");
         throw missing("value",
                       "'value' (or 'mean', 'sem' and 'n'; --value NAME where it has another name)");
       }
@@ -378,6 +410,23 @@ class RowReader {
         fmt::format("{} = '{}': expected {}{}", columns_.names[k], text, expected, hint));
   }
 
+  /// A name of digits may be longer than a double is exact: two of them would be one coordinate.
+  void require_exact(const Fields& fields, std::size_t k, std::size_t line) const {
+    constexpr std::size_t kExact = 15;  // digits that every double has
+    std::string_view text = fields[k].text;
+    if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+    if (text.size() <= kExact || text.find_first_not_of("0123456789") != std::string_view::npos)
+      return;
+    text.remove_prefix(std::min(text.find_first_not_of('0'), text.size() - 1));
+    if (fmt::format("{:.0f}", *read_number(text)) == text) return;
+    throw not_a_number(
+        fields,
+        k,
+        line,
+        "a text, or a whole number that a double holds, as all up to 2^53: number these "
+        "from 0, or begin them with a letter");
+  }
+
   double finite(const Fields& fields, std::size_t k, std::size_t line) const {
     const std::optional<double> value = read_number(fields[k].text);
     if (!value || !std::isfinite(*value)) throw not_a_number(fields, k, line, "a finite number");
@@ -388,7 +437,10 @@ class RowReader {
     const std::string& text = fields[k].text;
     if (is_missing(text)) return kMissing;
     const std::optional<double> value = read_number(text);
-    if (!value) throw not_a_number(fields, k, line, "a number");
+    if (!value) {
+      const bool word = text.find_first_of("0123456789") == std::string::npos;
+      throw not_a_number(fields, k, line, word ? "a number, nan or nothing" : "a number");
+    }
     return *value;
   }
 
@@ -435,11 +487,17 @@ class RowReader {
   }
 
   std::uint64_t count(const Fields& fields, std::size_t k, std::size_t line) const {
-    const double value = finite(fields, k, line);
-    if (value < 0 || value > 0x1p53 || std::floor(value) != value) {
-      throw not_a_number(fields, k, line, "a whole number from 0 to 2^53");
-    }
-    return static_cast<std::uint64_t>(value);
+    const std::optional<double> value = read_number(fields[k].text);
+    if (value && *value >= 0 && *value <= 0x1p53 && std::floor(*value) == *value)
+      return static_cast<std::uint64_t>(*value);
+    const bool named = !fields[k].text.empty() && (!value || *value > 0x1p53);
+    throw not_a_number(fields,
+                       k,
+                       line,
+                       "a whole number from 0 to 2^53" +
+                           (named ? fmt::format(" (pandas numbers names: D['{}'].factorize()[0])",
+                                                columns_.full[k])
+                                  : std::string()));
   }
 
   bool flag(const Fields& fields, std::size_t k, std::size_t line) const {
@@ -447,8 +505,9 @@ class RowReader {
     std::transform(text.begin(), text.end(), text.begin(), [](char c) {
       return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     });
-    if (text == "true" || text == "1" || text == "yes" || text.empty()) return true;
-    if (text == "false" || text == "0" || text == "no") return false;
+    const auto number = read_number(text);  // 1.0, as pandas writes a column with gaps
+    if (text == "true" || text == "yes" || text.empty() || number == 1) return true;
+    if (text == "false" || text == "no" || number == 0) return false;
     throw not_a_number(fields, k, line, "true or false");
   }
 
@@ -629,6 +688,10 @@ void require_same_columns(const OutsideTable& theory, const OutsideTable& simula
   };
   check(theory, simulation);
   check(simulation, theory);
+  require_same_units(theory, simulation);
+}
+
+void require_same_units(const OutsideTable& theory, const OutsideTable& simulation) {
   const auto units = [&](const std::string& what, const std::string& a, const std::string& b) {
     if (a.empty() || b.empty() || a == b) return;
     throw refusal(simulation.source,
@@ -638,13 +701,31 @@ void require_same_columns(const OutsideTable& theory, const OutsideTable& simula
   };
   units("x", theory.x_unit, simulation.x_unit);
   units("values", theory.value_unit, simulation.value_unit);
+  for (std::size_t k = 0; k < theory.coordinates.size(); ++k) {
+    const std::string& name = theory.coordinates[k];
+    const auto there = std::ranges::find(simulation.coordinates, name);
+    if (there == simulation.coordinates.end()) continue;
+    units(fmt::format("'{}'", name),
+          theory.coordinate_units[k],
+          simulation
+              .coordinate_units[static_cast<std::size_t>(there - simulation.coordinates.begin())]);
+  }
 }
+
+namespace {
+
+void leave_out_coordinate(OutsideTable& table, std::ptrdiff_t k) {
+  table.coordinates.erase(table.coordinates.begin() + k);
+  table.coordinate_at.erase(table.coordinate_at.begin() + k);
+  table.coordinate_units.erase(table.coordinate_units.begin() + k);
+}
+
+}  // namespace
 
 void keep_rows(OutsideTable& table, const std::string& column, const CoordinateValue& value) {
   const auto at = std::find(table.coordinates.begin(), table.coordinates.end(), column);
   if (at == table.coordinates.end()) return;
-  table.coordinate_at.erase(table.coordinate_at.begin() + (at - table.coordinates.begin()));
-  table.coordinates.erase(at);
+  leave_out_coordinate(table, at - table.coordinates.begin());
   std::vector<TableRow> kept;
   for (TableRow& row : table.rows) {
     const auto c = std::find_if(
@@ -679,8 +760,7 @@ void take_cluster_means(OutsideTable& table, const std::string& column) {
         fmt::format("{}: mean, sem and n are no replicates, of which clusters could be made",
                     table.source));
   }
-  table.coordinate_at.erase(table.coordinate_at.begin() + (at - table.coordinates.begin()));
-  table.coordinates.erase(at);
+  leave_out_coordinate(table, at - table.coordinates.begin());
   std::map<std::string, std::uint64_t> clusters;
   std::vector<TableRow> means;
   std::vector<double> counts;
@@ -834,24 +914,28 @@ RecordedOutcomes recorded_outcomes(const OutsideTable& table, const std::string&
   result.outcomes.resize(result.names.size());
   // The curves of a replicate, by their number in the table.
   std::vector<std::unordered_map<std::size_t, std::size_t>> own(result.outcomes.size());
-  std::vector<std::map<std::pair<std::size_t, double>, std::size_t>> seen(result.outcomes.size());
+  std::vector<std::map<std::pair<std::size_t, double>, const TableRow*>> seen(
+      result.outcomes.size());
   KnownPlaces places;
   for (const TableRow& row : table.rows) {
     const std::size_t curve = places.curve(row);
     const double x = places.x(curve, row.x);
     const auto add = [&](std::size_t r, double value) {
-      const auto [first, fresh_x] = seen[r].try_emplace({curve, x}, row.line);
+      const auto [first, fresh_x] = seen[r].try_emplace({curve, x}, &row);
       if (!fresh_x) {
+        const TableRow& before = *first->second;
+        const bool empty = std::isnan(row.value) != std::isnan(before.value);
         throw refusal(
             table.source,
             row.line,
             1,
-            table.summary
-                ? fmt::format("{} stands in line {} already", where(row, x_of), first->second)
-                : fmt::format("{}, replicate {}, stands in line {} already",
-                              where(row, x_of),
-                              row.replicate,
-                              first->second));
+            fmt::format("{}{} stands in line {} already{}",
+                        where(row, x_of),
+                        table.summary ? "" : fmt::format(", replicate {},", row.replicate),
+                        before.line,
+                        empty ? "; one of the two has no value: if another quantity was logged "
+                                "there, leave such rows out (pandas: D.dropna())"
+                              : ""));
       }
       Outcome& outcome = result.outcomes[r];
       const auto [at, fresh] = own[r].try_emplace(curve, outcome.series.size());

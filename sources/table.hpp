@@ -80,9 +80,10 @@ struct TableRow {
 struct OutsideTable {
   std::string source;  ///< file or program, for messages
   std::size_t header_line = 1;
-  std::vector<std::string> coordinates;    ///< names of the other columns, in rising order
-  std::vector<std::size_t> coordinate_at;  ///< where each stands in its line
-  std::string x_unit = {};                 ///< empty: not stated
+  std::vector<std::string> coordinates;            ///< names of the other columns, in rising order
+  std::vector<std::size_t> coordinate_at;          ///< where each stands in its line
+  std::vector<std::string> coordinate_units = {};  ///< empty: not stated
+  std::string x_unit = {};
   std::string value_unit = {};
   bool has_x = true;
   bool summary = false;                   ///< mean, sem and n instead of replicates
@@ -116,6 +117,9 @@ bool is_simulation(const std::vector<std::string>& names, const TableColumns& co
 /// @brief Refuses tables that cannot be compared: a coordinate that only one of them has, or
 /// different units. @throws Error of kind input with the place
 void require_same_columns(const OutsideTable& theory, const OutsideTable& simulation);
+
+/// @brief Refuses two units of one quantity: of x, of values, of a coordinate that both have.
+void require_same_units(const OutsideTable& theory, const OutsideTable& simulation);
 
 /// @brief Keeps the rows whose column of that name has the value, and takes the column away; does
 /// nothing if there is none. Numbers match by their digits (core/matching.hpp).

@@ -116,13 +116,18 @@ std::string why_no_curve(std::span<const Prediction> theory, const Series& curve
   return fmt::format("the theory has no {}: {}", curve_name(curve), text);
 }
 
-std::string why_no_x(double x, const std::string& x_name, std::span<const double> theory) {
+std::string why_no_x(double x,
+                     const std::string& x_name,
+                     std::span<const double> theory,
+                     std::optional<double> match) {
   const std::optional<double> nearest = nearest_number(x, theory);
   if (!nearest) return "the theory has no value on this curve";
   const double distance = relative_distance(x, *nearest);
   std::string text = fmt::format("the nearest {} of the theory is {}", x_name, *nearest);
   constexpr double kMeant = 0.05;
-  if (distance <= kMeant) {
+  if (match && distance <= *match) {
+    text += fmt::format(", within --match {:g}, but another {} is as near", *match, x_name);
+  } else if (distance <= kMeant) {
     text += fmt::format(", {:.1g} off (relative): --match {:g} if it is meant",
                         distance,
                         std::pow(10.0, std::floor(std::log10(distance)) + 1));

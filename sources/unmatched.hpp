@@ -2,6 +2,7 @@
 /// @file
 /// @brief Why something that was brought meets no theory, in words.
 
+#include <optional>
 #include <span>
 #include <string>
 
@@ -14,6 +15,10 @@ std::string why_no_curve(std::span<const Prediction> theory, const Series& curve
 
 /// @brief Why a simulated x has no theory: which x of the curve is nearest, and what makes it
 /// match.
-std::string why_no_x(double x, const std::string& x_name, std::span<const double> theory);
+/// @param match relative distance up to which x match; none: as far as their printed digits say
+std::string why_no_x(double x,
+                     const std::string& x_name,
+                     std::span<const double> theory,
+                     std::optional<double> match = {});
 
 }  // namespace attica::sources

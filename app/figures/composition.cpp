@@ -36,6 +36,8 @@ struct FigureSource {
   Figure figure = {};        ///< of the run's study
   DrawOptions drawing = {};  ///< as the run's figure is drawn
   FigureData data = {};
+  std::string x_unit = {};  ///< of a table that states it
+  std::string value_unit = {};
 };
 
 FigureSource read_source(const std::string& folder,
@@ -293,6 +295,8 @@ class Library {
       source.tag = path.filename().string();
       TableData table = table_data(*text, layer.csv, x, layer.columns, layer.points);
       source.data = std::move(table.data);
+      source.x_unit = table.x_unit;
+      source.value_unit = table.value_unit;
       for (const std::string& said : table.remarks) remark(false, said);
       drawing_.metadata.emplace_back("table",
                                      fmt::format("{} sha256 {}", source.tag, sha256(*text)));
@@ -401,6 +405,31 @@ void default_axes(const std::vector<FoundLayer>& layers, Panel& panel) {
   }
   if (names.size() > 1 || panel.y.label.empty())
     panel.y.label = fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// Tables that state units are drawn on one pair of axes only if the units are the same: none is
+/// converted.
+void require_same_units(const std::vector<FoundLayer>& layers) {
+  const auto check = [&](std::string FigureSource::*unit, const char* of) {
+    const FoundLayer* stated = nullptr;
+    for (const FoundLayer& layer : layers) {
+      const std::string& own = layer.source->*unit;
+      if (own.empty()) continue;
+      if (stated == nullptr) stated = &layer;
+      const std::string& first = stated->source->*unit;
+      if (own == first) continue;
+      throw Error(ErrorKind::input,
+                  fmt::format("{}: error: {}: {} in [{}], but in [{}] in '{}' of the same axes",
+                              layer.request->where,
+                              layer.request->name,
+                              of,
+                              own,
+                              first,
+                              stated->source->tag));
+    }
+  };
+  check(&FigureSource::x_unit, "x");
+  check(&FigureSource::value_unit, "values");
 }
 
 /// The ends that an author fixed must suit the scale, which may be the study's.
@@ -518,6 +547,7 @@ Composition compose_file(const FigureFile& file, const Registry& registry, bool 
                         : fmt::format("{}: error: {}: {}", wanted.where, wanted.name, what));
       }
     }
+    require_same_units(layers);
     default_axes(layers, panel);
     for (const FoundLayer& found : layers) {
       const LayerRequest& wanted = *found.request;

@@ -14,6 +14,7 @@
 #include "attica/app/figures/table_curves.hpp"
 #include "attica/app/run/files.hpp"
 #include "attica/app/run/results.hpp"
+#include "attica/app/run/run.hpp"
 #include "attica/app/run/work.hpp"
 #include "attica/app/verdict/check.hpp"
 #include "attica/app/verdict/judge_run.hpp"
@@ -344,7 +345,9 @@ Json Subject::overlay_of_table(const std::string& text, const std::string& name)
   };
   const auto named = std::find_if(x_names_.begin(), x_names_.end(), has);
   const bool any = has("x") || named == x_names_.end();
-  FigureData data = table_data(text, name, any ? "x" : *named, {}, true).data;
+  TableData table = table_data(text, name, any ? "x" : *named, {}, true);
+  for (const std::string& said : table.remarks) remark(false, said);
+  FigureData data = std::move(table.data);
   if (any) {
     for (RecordedCurve& curve : data.curves) curve.mean.x_name.clear();
   }

@@ -26,6 +26,8 @@ TableData table_data(const std::string& bytes,
        .x_required = true,
        .columns = columns});
   result.remarks = table.remarks;
+  result.x_unit = table.x_unit;
+  result.value_unit = table.value_unit;
   std::size_t missing = 0;
   std::size_t first = 0;
   for (const sources::TableRow& row : table.rows) {

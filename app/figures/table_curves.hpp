@@ -14,6 +14,8 @@ namespace attica::app {
 struct TableData {
   FigureData data;
   std::vector<std::string> remarks;
+  std::string x_unit = {};  ///< as the header states it: `time [ms]`; empty: none
+  std::string value_unit = {};
 };
 
 /// @brief The curves of a table as sources/table.hpp reads it: of a simulation, with mean and

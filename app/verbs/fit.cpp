@@ -235,6 +235,22 @@ std::vector<Fitted> asked_exponents(const Options& options, const FitSubject& su
                         .cap_series = subject.cap_series};
     if (!claim.only.empty()) claim.name += " (" + describe(claim.only) + ")";
     const std::vector<ScalingPoint> points = scaling_points(claim, arranged);
+    for (const ScalingPoint& p : points) {
+      if (p.x > 0) continue;
+      throw Error(
+          ErrorKind::input,
+          fmt::format(
+              "'{}': {} = {}, expected sizes > 0, of which power laws are; {}--window "
+              "{}=LOW: leaves out those below LOW",
+              options.target,
+              x,
+              p.x,
+              options.exponent && !options.floor
+                  ? fmt::format("--expect {}={} in place of --exponent, and ", x, *options.exponent)
+                  : "",
+              x),
+          "--x");
+    }
     Fitted fitted{.result = {.claim = claim, .fit = {}},
                   .tolerance = options.tolerance.value_or(kExponentTolerance),
                   .quantile = options.quantiles.empty() ? kMedianLevel : options.quantiles.front()};

@@ -23,8 +23,9 @@ constexpr const char* kTarget = "eps";
 /// The interval of an exponent or a quantile comes from replicates.
 void refuse_summary(bool summary, const std::string& target) {
   if (!summary) return;
-  throw Error(ErrorKind::input,
-              fmt::format("'{}' has mean, sem and n: an exponent needs replicates", target));
+  throw Error(
+      ErrorKind::input,
+      fmt::format("'{}' has mean, sem and n: exponents and bounds need replicates", target));
 }
 
 /// A replicate's learning curve.
@@ -77,11 +78,20 @@ void leave_out_failed(const Options& options, FitSubject& subject) {
   if (failed == 0) return;
   subject.about["left_out"] = failed;
   if (options.json) return;
-  put("{} replicate{} without a value left out{}\n",
+  constexpr std::size_t kShown = 6;
+  const std::size_t shown = std::min(nothing_left.size(), kShown);
+  put("{} replicate{} without a value left out{}{}\n",
       failed,
       failed == 1 ? "" : "s",
-      nothing_left.empty() ? ""
-                           : fmt::format("; none has one at {}", fmt::join(nothing_left, "; at ")));
+      nothing_left.empty()
+          ? ""
+          : fmt::format("; none has one at {}",
+                        fmt::join(nothing_left.begin(),
+                                  nothing_left.begin() + static_cast<std::ptrdiff_t>(shown),
+                                  "; at ")),
+      shown < nothing_left.size()
+          ? fmt::format(" and at {} other places", nothing_left.size() - shown)
+          : "");
 }
 
 /// A power law is of numbers > 0: refuses others by their place in the table.
@@ -172,6 +182,35 @@ void remark_caps(const Options& options, const sources::OutsideTable& table) {
                      most));
 }
 
+/// A size that stands in a column of its own is a number in every row, or rows would be left out.
+void require_sizes(const Options& options, const FitSubject& subject) {
+  std::vector<std::string> names;
+  for (const std::string& size : options.sizes) names.push_back(size_coordinate(size));
+  if (!options.collapse.empty()) names.push_back(options.collapse);
+  for (const std::string& name : names) {
+    const ObservedCurve* other = nullptr;
+    bool any = false;
+    for (const ObservedCurve& curve : subject.curves) {
+      if (curve.mean.name != subject.series || curve.mean.x_name == name) continue;
+      const auto at = std::ranges::find(curve.mean.point, name, &Point::value_type::first);
+      const bool number =
+          at != curve.mean.point.end() && std::holds_alternative<double>(at->second);
+      if (!number && other == nullptr) other = &curve;
+      any = any || number;
+    }
+    if (!any || other == nullptr) continue;
+    throw Error(
+        ErrorKind::input,
+        fmt::format("'{}': '{}' is no number in every row of '{}', as at {}; expected numbers, "
+                    "since it is a size",
+                    options.target,
+                    name,
+                    subject.series,
+                    other->mean.point.empty() ? "rows without it" : describe(other->mean.point)),
+        "--x");
+  }
+}
+
 }  // namespace
 
 sources::OutsideTable read_subject_table(const Options& options,
@@ -219,10 +258,14 @@ void reach_targets(const Options& options, FitSubject& subject) {
   std::size_t never = 0;
   std::size_t before = 0;
   std::size_t places_left_out = 0;
+  std::size_t missing = 0;
   for (const ObservedCurve& curve : subject.curves) {
     if (curve.mean.name != subject.series || curve.mean.x_name == "none") continue;
     if (along.empty()) along = curve.mean.x_name;
     if (curve.mean.x_name != along) continue;
+    for (const std::vector<double>& values : curve.values)
+      missing += static_cast<std::size_t>(
+          std::ranges::count_if(values, [](double y) { return !std::isfinite(y); }));
     if (std::any_of(curve.mean.point.begin(), curve.mean.point.end(), [](const auto& c) {
           return c.first == kTarget;
         })) {
@@ -288,18 +331,24 @@ void reach_targets(const Options& options, FitSubject& subject) {
                             {"targets", targets},
                             {"never", never},
                             {"before_first", before},
-                            {"places_left_out", places_left_out}};
-  remark(options.quiet || options.json,
-         fmt::format("{} at which {} falls to eps: {} never do, {} are below it at the first {}{}",
-                     along,
-                     subject.series,
-                     never,
-                     before,
-                     along,
-                     places_left_out > 0
-                         ? fmt::format("; {} places left out, where more than a quarter are",
-                                       places_left_out)
-                         : ""));
+                            {"places_left_out", places_left_out},
+                            {"left_out", missing}};
+  remark(
+      options.quiet || options.json,
+      fmt::format(
+          "{} at which {} falls to eps: {} never do, {} are below it at the first {}{}{}",
+          along,
+          subject.series,
+          never,
+          before,
+          along,
+          places_left_out > 0
+              ? fmt::format("; {} places left out, where more than a quarter are", places_left_out)
+              : "",
+          missing > 0 ? fmt::format("; {} values that are missing or infinite were left "
+                                    "out of the curves",
+                                    missing)
+                      : ""));
   subject.series = along;
   subject.cap_series = along + "_cap";
   subject.curves = std::move(reached);
@@ -308,7 +357,8 @@ void reach_targets(const Options& options, FitSubject& subject) {
 
 void read_fit_subject(const Options& options, const Registry& registry, FitSubject& subject) {
   std::optional<sources::OutsideTable> table;
-  if (std::filesystem::is_regular_file(options.target)) {
+  const bool of_table = std::filesystem::is_regular_file(options.target);
+  if (of_table) {
     const std::string size = options.sizes.empty() ? std::string("x") : options.sizes.front();
     const std::string x = options.reach.empty()   ? size_coordinate(size)
                           : options.along.empty() ? std::string("x")
@@ -331,7 +381,11 @@ void read_fit_subject(const Options& options, const Registry& registry, FitSubje
     reach_targets(options, subject);
     table.reset();
   }
-  if (!options.collapse.empty()) return;
+  if (of_table) require_sizes(options, subject);
+  if (!options.collapse.empty()) {
+    leave_out_failed(options, subject);
+    return;
+  }
   if (table) {
     require_positive(*table, subject.series);
   } else {

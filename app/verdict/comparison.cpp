@@ -167,7 +167,7 @@ Comparison compare(std::span<const AgreementRule> rules,
             {place,
              prediction == nullptr
                  ? sources::why_no_curve(theory, curve.mean)
-                 : sources::why_no_x(place.x, place.x_name, prediction->series.x)});
+                 : sources::why_no_x(place.x, place.x_name, prediction->series.x, options.match)});
       }
       for (std::size_t r = 0; r < curve.values[k].size(); ++r) {
         if (curve.replicates[k][r] < options.replicates)

@@ -332,10 +332,14 @@ class Reader {
     if (line.text.front() == ';')
       return fmt::format("; a comment? sed '/^;/d' {} > alignment.fa", file);
     if (result_.format == "plain" && fields.size() == 2 && is_sequence(fields[1])) {
+      const bool stockholm = std::ranges::any_of(
+          lines_, [](const Line& l) { return l.text == "//" || l.text.starts_with("#="); });
       return fmt::format(
-          "; a name and a sequence a line? As Stockholm: (echo '# STOCKHOLM 1.0'; cat {}; echo //) "
-          "> alignment.sto",
-          file);
+          "; a name and a sequence a line? As {}: (echo '{}'; cat {}) > alignment.{}",
+          stockholm ? "Stockholm" : "Clustal",
+          stockholm ? "# STOCKHOLM 1.0" : "CLUSTAL",
+          file,
+          stockholm ? "sto" : "aln");
     }
     if (result_.format == "FASTA" && std::ranges::all_of(line.text, [&](char c) {
           return c == ' ' || is_digit_character(c) ||
@@ -445,11 +449,33 @@ class Reader {
       }
       add_row(line, fields[0], fields[1], first_block, row, names);
     }
+    refuse_joined_blocks();
     if (stockholm && !ended) {
       result_.warnings.emplace_back("the Stockholm file ends without '//': is it complete?");
     }
     for (const Record& record : records_) result_.annotations += is_annotation(record.name) ? 1 : 0;
     std::erase_if(records_, [](const Record& record) { return is_annotation(record.name); });
+  }
+
+  /// Blocks without a blank line between them would be sequences of their own: refuses names that
+  /// come again in the same order. One name throughout is that of sequences whose names were cut.
+  void refuse_joined_blocks() const {
+    const std::size_t all = records_.size();
+    std::size_t period = 1;
+    while (period < all && records_[period].name != records_.front().name) ++period;
+    if (period < 2 || all < 2 * period) return;
+    for (std::size_t k = period; k < 2 * period; ++k) {
+      if (records_[k].name != records_[k - period].name) return;
+    }
+    throw refused(
+        records_[period].line,
+        fmt::format("'{}' again, as the first of {} sequences; expected a blank line "
+                    "between blocks: awk '$1 == \"{}\" {{print \"\"}} 1' {} > alignment.{}",
+                    records_.front().name,
+                    period,
+                    records_.front().name,
+                    path_.filename().string(),
+                    result_.format == "Stockholm" ? "sto" : "aln"));
   }
 
   /// @param row place in its block, which is moved on

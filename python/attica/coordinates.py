@@ -310,7 +310,23 @@ def _table(given: Any, x: str) -> Rows:
         replicate: Any = columns[run][k] if run else counts.setdefault((width, module, step), 0)
         counts[width, module, step] = counts.get((width, module, step), 0) + 1
         rows.append({"width": width, "module": module, "step": step, "replicate": replicate, "value": value})
+    known = {x, "value", "step", "module", run}
+    _warn_of_mixed(rows, {name: column for name, column in columns.items() if name not in known})
     return rows
+
+
+def _warn_of_mixed(rows: Rows, others: "Mapping[str, list]") -> None:
+    """Says of other columns, such as a learning rate, where runs that differ in them are averaged as replicates."""
+    for name, column in others.items():
+        seen: dict[Any, Any] = {}
+        for row, given in zip(rows, column):
+            place = (row["width"], row["module"], row["step"])
+            if seen.setdefault(place, given) != given and not (values.is_missing(given) and values.is_missing(seen[place])):
+                warn(
+                    f"column '{name}' is not used: runs of module '{row['module']}' at width {row['width']:g} that differ in it "
+                    "count as replicates; take the rows of one value"
+                )
+                break
 
 
 # --- judging -----------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _attica, values
-from .errors import Error, checked_keywords
+from .errors import Error, checked_keywords, warn
 from .judgement import Judgement
 from .program import Bar, call
 from .runs import Run, finished_run
@@ -451,6 +451,9 @@ def _matched(theory: Mapping[_Key, _TheoryCurve], simulation: Mapping[_Key, _Sim
             near = min(theory[name, point].x, key=lambda x: abs(x - at))
             if near != at and math.isclose(near, at, rel_tol=_ROUNDING):
                 curve.x = [near if x == at else x for x in curve.x]
+    alone = sorted(names - {name for name, _ in simulation})
+    if alone:
+        warn(f"no simulation of {', '.join(alone)}, which the theory has: not compared")
 
 
 class _Brought(NamedTuple):

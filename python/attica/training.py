@@ -121,8 +121,11 @@ def _population(model: Model, start: ArrayLike, weights: Optional[ArrayLike]) ->
     if not callable(model):
         raise Error(f"parameter 'model' = {values.shown(model)}: expected a function model(theta, weights)")
     theta = values.array(start, "parameter 'start'")
-    if theta.ndim != 1 or theta.size == 0 or not np.all(np.isfinite(theta)):
+    if theta.ndim != 1 or theta.size == 0:
         raise Error(f"parameter 'start' has shape {theta.shape}; expected finite numbers in a vector: use start.ravel()")
+    if not np.all(np.isfinite(theta)):
+        place = int(np.flatnonzero(~np.isfinite(theta))[0])
+        raise Error(f"parameter 'start' has {theta[place]} at place {place}; expected finite numbers")
     samples: Optional[int] = None
 
     def checked(at: np.ndarray, w: Optional[np.ndarray]) -> "tuple[np.ndarray, Optional[np.ndarray]]":

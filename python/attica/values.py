@@ -116,13 +116,13 @@ def _array(value: Any, what: str, depth: int) -> np.ndarray:
         mask = np.ma.getmaskarray(value)
         if mask.dtype.names:
             raise Error(f"{what}: a structured array; expected numbers")
-        return np.where(mask, np.nan, _of_numpy(np.where(mask, 0, value.data), what))
+        return np.where(mask, np.nan, _of_numpy(np.where(mask, 0, np.asarray(value.data)), what))
     if has(value, "detach") and has(value, "cpu"):
         value = _of_tensor(value, what)
     if isinstance(value, (memoryview, arrays.array)):
         value = np.asarray(value)
     if isinstance(value, np.ndarray):
-        return _of_numpy(value, what)
+        return _of_numpy(np.asarray(value), what)  # a numpy.matrix, too
     if isinstance(value, (list, tuple)):
         return _of_list(value, what, depth)
     if isinstance(value, (numbers.Number, np.generic)):
@@ -195,8 +195,9 @@ def in_order(value: Any, grid: "list[float]", what: str) -> Any:
     """
     labels = None
     if has(value, "dims") and has(value, "coords") and has(value, "transpose") and len(value.dims) > 0:
-        if "x" in value.dims:
-            value = value.transpose("x", ...)
+        first = "x" if "x" in value.dims else _dimension_of(value, grid)
+        if first is not None:
+            value = value.transpose(first, ...)
         labels = np.asarray(value.coords[value.dims[0]]) if value.dims[0] in value.coords else None
     elif has(value, "index") and has(value, "iloc") and getattr(value, "ndim", 0) == 1:
         labels = None if type(value.index).__name__ == "RangeIndex" else np.asarray(value.index)
@@ -212,6 +213,16 @@ def in_order(value: Any, grid: "list[float]", what: str) -> Any:
             "numbers, or .to_numpy() for values in the order of x"
         )
     return value
+
+
+def _dimension_of(value: Any, grid: "list[float]") -> Any:
+    """The dimension of a DataArray whose labels are the x, in any order; None if there is none, or another one like it."""
+    found = []
+    for name in value.dims:
+        labels = np.asarray(value.coords[name]) if name in value.coords else np.empty(0)
+        if labels.ndim == 1 and labels.dtype.kind in "iuf" and sorted(map(float, labels)) == sorted(map(float, grid)):
+            found.append(name)
+    return found[0] if len(found) == 1 else None
 
 
 def is_scalar(value: Any) -> bool:
@@ -286,7 +297,8 @@ def coordinate(value: Any, what: str) -> "float | str | None":
         if not word.isprintable():
             raise Error(f"{what} is {shown(word)}; expected text in one line")
         # Text of digits is a number, as in a table.
-        return coordinate(float(word), what) if _NUMBER.fullmatch(word) else word.strip()
+        whole_number = len(word) < 400 and re.fullmatch(r"[+-]?[0-9]+", word.strip())
+        return coordinate(int(word) if whole_number else float(word), what) if _NUMBER.fullmatch(word) else word.strip()
     if _is_time(value):
         return str(value)
     kind = _kind(value)

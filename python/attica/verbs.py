@@ -93,14 +93,22 @@ def _target(what: Any, parameter: str) -> Iterator[str]:
     if isinstance(what, (str, os.PathLike)):
         yield values.path(what, f"parameter '{parameter}'")
         return
-    if not is_frame(what):
+    of_columns = isinstance(what, Mapping) and what and not any(values.is_scalar(column) for column in what.values())
+    if not is_frame(what) and not of_columns:
         raise Error(f"parameter '{parameter}' = {values.shown(what)}: expected a run, a path or a table")
     from .judging import _write
 
     columns = frame_columns(what, parameter)
     with tempfile.TemporaryDirectory() as folder:
         lines = zip(*(["" if values.is_missing(v) else _plain(v) for v in column] for column in columns.values()))
-        yield _write(Path(folder) / "table.csv", list(columns), lines)
+        path = _write(Path(folder) / "table.csv", list(columns), lines)
+        try:
+            yield path
+        except Error as error:
+            if path not in str(error):
+                raise
+            # Of a file that is gone; its lines count the names as the first.
+            raise Error(str(error).replace(path, f"table '{parameter}'"), error.exit_code) from None
 
 
 def _plain(value: Any) -> Any:

@@ -19,6 +19,30 @@ double sum_of_entropies(MatrixView<const T> weights) {
   return sum;
 }
 
+/// A matrix times the power of two that brings its largest entry near 1, which changes no digit:
+/// products of its entries then neither over- nor underflow.
+struct Scaled {
+  Eigen::MatrixXd matrix;
+  int exponent = 0;  ///< the matrix was 2^exponent times this one
+};
+
+Scaled scaled(const Eigen::MatrixXd& w) {
+  Scaled result;
+  const double largest = w.cwiseAbs().maxCoeff();
+  if (std::isfinite(largest)) std::frexp(largest, &result.exponent);
+  result.matrix = w.unaryExpr([&](double v) { return std::ldexp(v, -result.exponent); });
+  return result;
+}
+
+/// The largest singular value, of a matrix whose products are in range.
+double largest_singular_value(const Eigen::MatrixXd& w) {
+  // The smaller Gram matrix; its largest eigenvalue is accurate to rounding.
+  const Eigen::MatrixXd gram =
+      w.rows() < w.cols() ? Eigen::MatrixXd(w * w.transpose()) : Eigen::MatrixXd(w.transpose() * w);
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(gram, Eigen::EigenvaluesOnly);
+  return std::sqrt(std::max(0.0, solver.eigenvalues().maxCoeff()));
+}
+
 }  // namespace
 
 double row_entropies(MatrixView<const double> weights) { return sum_of_entropies(weights); }
@@ -32,18 +56,17 @@ double mean_row_entropy(MatrixView<const float> weights) {
 }
 
 double spectral_norm(const Eigen::MatrixXd& w) {
-  // The smaller Gram matrix; its largest eigenvalue is accurate to rounding.
   if (w.size() == 0) return 0;
-  const Eigen::MatrixXd gram =
-      w.rows() < w.cols() ? Eigen::MatrixXd(w * w.transpose()) : Eigen::MatrixXd(w.transpose() * w);
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(gram, Eigen::EigenvaluesOnly);
-  return std::sqrt(std::max(0.0, solver.eigenvalues().maxCoeff()));
+  const Scaled one = scaled(w);
+  return std::ldexp(largest_singular_value(one.matrix), one.exponent);
 }
 
 std::optional<double> stable_rank(const Eigen::MatrixXd& w) {
-  const double largest = spectral_norm(w);
+  if (w.size() == 0) return std::nullopt;
+  const Eigen::MatrixXd one = scaled(w).matrix;
+  const double largest = largest_singular_value(one);
   if (largest == 0) return std::nullopt;
-  return w.squaredNorm() / (largest * largest);
+  return one.squaredNorm() / (largest * largest);
 }
 
 std::optional<double> mean_abs_cosine(const Eigen::MatrixXd& w) {

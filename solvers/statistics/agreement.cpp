@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 #include <tuple>
 
 #include "attica/core/error.hpp"
@@ -36,6 +37,15 @@ std::string identical_reason(const SampleSummary& sample) {
       "randomness that reaches it",
       sample.n,
       sample.mean);
+}
+
+// What to do about values that count as failures although they are numbers.
+std::string too_large(std::span<const double> replicates) {
+  const auto count = std::ranges::count_if(
+      replicates, [](double y) { return std::isfinite(y) && std::abs(y) > kLargestValue; });
+  return count == 0
+             ? std::string()
+             : fmt::format(", {} of them beyond {}: choose another unit", count, kLargestValue);
 }
 
 // Everything about a point that does not depend on the other points; the verdict is still open if
@@ -72,12 +82,16 @@ PointVerdict measure(const ComparedPoint& point, const SampleSummary& summary, b
 
   if (sample.failed > 0 || sample.n == 0) {
     v.status = PointStatus::failed;
-    v.reason = fmt::format("{} of {} replicates failed", sample.failed, point.replicates.size());
+    v.reason = fmt::format("{} of {} replicates failed{}",
+                           sample.failed,
+                           point.replicates.size(),
+                           too_large(point.replicates));
   } else if (two && (sample.other->failed > 0 || sample.other->n == 0)) {
     v.status = PointStatus::failed;
-    v.reason = fmt::format("{} of {} replicates of the theory's side failed",
+    v.reason = fmt::format("{} of {} replicates of the theory's side failed{}",
                            sample.other->failed,
-                           point.theory_replicates.size());
+                           point.theory_replicates.size(),
+                           too_large(point.theory_replicates));
   } else if (!point.margin.declared(v.theory)) {
     v.status = PointStatus::no_margin;
     v.reason = point.margin.relative > 0 ? "theory is 0: give an absolute margin" : "no margin";

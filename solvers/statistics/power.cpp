@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "attica/solvers/gauss_legendre.hpp"
@@ -87,7 +88,8 @@ double detectable_gap(std::size_t n, PowerProblem problem, std::size_t family, d
     };
     return std::min(at(delta), at(-delta)) >= power;
   };
-  double step = problem.sigma / std::sqrt(static_cast<double>(n));
+  double step = std::max(problem.sigma / std::sqrt(static_cast<double>(n)),
+                         std::numeric_limits<double>::denorm_min());
   double low = problem.margin;
   double high = low + step;
   while (!found(high)) {
@@ -97,7 +99,8 @@ double detectable_gap(std::size_t n, PowerProblem problem, std::size_t family, d
   }
   constexpr double kPrecision = 1e-4;  // of the gap: it is printed with a few digits
   while (high - low > kPrecision * high) {
-    const double middle = 0.5 * (low + high);
+    const double middle = low + 0.5 * (high - low);
+    if (middle <= low || middle >= high) break;  // neighbours, among the smallest numbers
     (found(middle) ? high : low) = middle;
   }
   return high;

@@ -13,8 +13,6 @@
 namespace attica {
 namespace {
 
-constexpr double kLargestValue = 1e150;  // squares stay finite
-
 // Constants of the guard; see the header and docs/statistics.md.
 constexpr double kGuardReach = 4;
 constexpr double kSmallSampleReach = 100;  // kappa_n = 100/n for n <= 25

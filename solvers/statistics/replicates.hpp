@@ -61,6 +61,9 @@ struct OtherSide {
   GuardScale guard = {};
 };
 
+/// The largest value of a replicate: its square is finite, with room for the sum of many.
+inline constexpr double kLargestValue = 1e150;
+
 /// Moments over replicates. Non-finite values (also those whose square overflows) are counted, not
 /// used: if there are any, the mean is a mean given success. With no value all moments are 0; with
 /// one, sd, sem and skewness are 0.

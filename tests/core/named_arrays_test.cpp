@@ -170,6 +170,19 @@ TEST_CASE("named arrays: .safetensors", "[core][arrays]") {
     INFO(bad);
     CHECK_THROWS_AS(NamedArrays(tensors(bad, data), "m.safetensors").at("b"), Error);
   }
+  // Arrays that share bytes, leave some out, or have one name.
+  const auto refused = [&](const std::string& entries, const std::string& why) {
+    INFO(entries);
+    CHECK_THROWS_WITH(NamedArrays(tensors("{" + entries + "}", data), "m.safetensors"),
+                      Catch::Contains(why));
+  };
+  const std::string whole = R"("h":{"dtype":"F16","shape":[4],"data_offsets":[0,8]})";
+  refused(whole + R"(,"b":{"dtype":"F16","shape":[2],"data_offsets":[0,4]})",
+          "'h' begins at byte 0");
+  refused(R"("b":{"dtype":"F16","shape":[2],"data_offsets":[0,4]})",
+          "8 bytes of data, its arrays have 4");
+  refused(R"("b":{"dtype":"F16","shape":[2],"data_offsets":[4,8]})", "'b' begins at byte 4");
+  refused(whole + "," + whole, "two arrays of the name 'h'");
 }
 
 TEST_CASE("array addresses: the name behind the colon", "[core][arrays]") {

@@ -321,6 +321,23 @@ TEST_CASE("tables: numbers that may mean something else are remarked upon, or re
     INFO(whole);
     CHECK_NOTHROW(remarks(whole));
   }
+  // Those that show nothing are remarked on where numbers stand in pairs.
+  for (const char* commas :
+       {"1,5\n2,5\n", "12,5\n-3,15\n", "1,5,2,25\n", "1,50,2,25\n3,10,4,20\n"}) {
+    INFO(commas);
+    CHECK_THAT(remarks(commas), Contains("if commas stand for decimal points here, write points"));
+  }
+  for (const char* whole : {"1,10,2,3\n4,5,6,70\n",
+                            "1,0,1,0\n",
+                            "1,15,2\n",
+                            "1;5\n2;5\n",
+                            "1 5\n2 5\n",
+                            "1.0,5\n2,5\n",
+                            "a,b\n1,5\n2,5\n",
+                            "[[1, 5], [2, 5]]"}) {
+    INFO(whole);
+    CHECK(remarks(whole).empty());
+  }
   // Rows that are comments, whoever made them so.
   CHECK(remarks("run,x,value\na,1,2\n#b,2,3\n#3,3,4\nc,4,5\n") ==
         "file:3: 2 lines that begin with '#' have as many fields as a row: skipped as comments|");
@@ -333,6 +350,10 @@ TEST_CASE("tables: numbers that may mean something else are remarked upon, or re
   // Names of columns that are numbers, above rows that are written otherwise.
   CHECK_THAT(remarks("10,20,30\n85.0,63.0,51.0\n"), Contains("was read as a row of numbers"));
   CHECK(remarks("10,20,30\n85,63,51\n").empty());
+  for (const char* steps : {"0.1,0.2,0.3\n5,6,1\n", "0.01,0.1,1\n5,6,1\n", "-0.5,0.5,1.5\n5,6,1\n"})
+    CHECK_THAT(remarks(steps), Contains("was read as a row of numbers"));
+  for (const char* row : {"0.1,0.2\n5,6\n", "0.1,0.2,0.4,0.9\n", "0.3,0.2,0.1\n", "0.5,0.5,0.5\n"})
+    CHECK(remarks(row).empty());
   CHECK(remarks("1.0,2.0,3.0\n85.0,63.0,51.0\n").empty());
   // pandas' orient="columns" and orient="index" of an array look alike.
   CHECK_THAT(remarks(R"({"0": {"0": 1, "1": 2}, "1": {"0": 3, "1": 4}})"), Contains("transposed"));

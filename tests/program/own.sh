@@ -34,7 +34,7 @@ run 0 judge theory.csv summary.csv --margin 5% --out runs --name summary
 says err "no guard against heavy tails"
 says "$(echo runs/summary-*)/check.json" "no guard against heavy tails"
 run 2 fit runs/summary-* --x x
-says err "an exponent needs replicates"
+says err "exponents and bounds need replicates"
 printf 'alpha\tvalue\n1\t2\n2\t4\n' >named.csv
 sed 's/x;rep/alpha;rep/' simulation.csv >named_simulation.csv
 run 0 judge named.csv named_simulation.csv --x alpha --margin 5% --out runs --name named --quiet

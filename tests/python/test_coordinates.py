@@ -4,6 +4,7 @@ import csv
 import gzip
 import subprocess
 import sys
+import warnings
 
 import attica
 import numpy as np
@@ -263,3 +264,18 @@ def test_its_figure():
     matplotlib.use("Agg")
     axes = attica.coordcheck(rows(0.0)).plot()
     assert axes.get_xscale() == "log" and len(axes.get_lines()) == 4
+
+
+def test_other_columns_are_not_mixed_in_silence():
+    rows = [
+        {"width": w, "lr": lr, "note": "same", "module": "h", "step": 1, "value": w**p * (1 + 0.01 * r)}
+        for w in (64, 128, 256, 512, 1024)
+        for lr, p in ((0.1, 0), (0.2, 1))
+        for r in range(8)
+    ]
+    with pytest.warns(UserWarning, match="column 'lr' is not used: runs of module 'h' at width 64") as said:
+        attica.coordcheck(attica.Rows(rows))
+    assert len(said) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert attica.coordcheck(attica.Rows(row for row in rows if row["lr"] == 0.1)).verdict == "AGREE"

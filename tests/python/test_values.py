@@ -78,6 +78,8 @@ def generator(rows):
         lambda a: read_only(a),
         lambda a: memoryview(np.ascontiguousarray(a)),
         lambda a: np.ma.array(a),
+        lambda a: np.asmatrix(a),
+        lambda a: np.ma.array(np.asmatrix(a)),
         lambda a: [Tensor(row) for row in a],
         lambda a: Tensor(a),
         lambda a: [[fractions.Fraction(v) for v in row] for row in a],
@@ -290,7 +292,8 @@ def test_coordinates_are_what_a_table_has(tmp_path):
         for out in (None, tmp_path / str(k)):
             judged = attica.judge(theory=theory, simulate=rows, margin=0.1, out=out)
             assert judged.verdict == "AGREE" and judged.points[0]["where"] == shown, (given, out)
-    for wrong in (object(), [1], (1, 2), {"a": 1}, 1j, b"x", math.inf, 2**60 + 1, "a\0", "\udc80", "two\nlines"):
+    large = 2**60 + 1
+    for wrong in (object(), [1], (1, 2), {"a": 1}, 1j, b"x", math.inf, large, str(large), "a\0", "\udc80", "two\nlines"):
         with pytest.raises(attica.Error, match="row 0 of column 'where'"):
             attica.judge(theory=[dict(theory[0], where=wrong)], simulate=rows, margin=0.1, out=None)
 
@@ -405,6 +408,12 @@ def test_labels_of_series_and_data_arrays_put_values_in_the_order_of_x():
     drawn = xarray.DataArray(simulated, coords={"x": x}, dims=["x", "replicate"])
     for one in series, series[::-1], array, array[::-1], series.set_axis([3, 5, 7, 9]), series.reset_index(drop=True):
         assert judged(one).summary == plain.summary
+    # Whatever the dimensions are called, and as many replicates as x.
+    square = simulated[:, :4]
+    named = xarray.DataArray(square.T, coords={"step": x, "seed": [0, 1, 2, 3]}, dims=["seed", "step"])
+    unlabelled = xarray.DataArray(square.T, coords={"step": x}, dims=["seed", "step"])
+    for one in named, unlabelled, named[:, ::-1], named.T:
+        assert judged(array, one).summary == judged(array, square).summary
     for one in drawn, drawn[::-1], drawn.T:
         assert judged(array, one).summary == plain.summary
     with pytest.raises(attica.Error, match=r"labels of a Series are .0.5, 1.0, 7.0, 8.0.*expected the same numbers"):

@@ -117,3 +117,19 @@ def test_arithmetic_keeps_tolerances():
     noise = curve[0].finite_size[:, None] * (0.9 + 0.01 * np.random.default_rng(3).normal(size=(2, 50)))
     assert attica.judge(theory=1.0 * curve, simulate=curve.y[:, None] + noise, out=None).verdict == "AGREE"
     assert attica.judge(theory=0.5 * curve, simulate=curve.y[:, None] + noise, out=None).verdict == "DISAGREE"
+
+
+def test_messages_on_tables_name_no_file_of_attica():
+    rows = attica.Rows({"n": n, "replicate": r, "value": "one"} for n in (1, 2, 4) for r in range(8))
+    with pytest.raises(attica.Error, match="^table 'what':2:5: error: value = 'one'"):
+        attica.fit(rows, x="n")
+
+
+def test_a_dict_of_columns_is_a_table():
+    rows = [(n, r, (1 + 0.01 * r) / n) for n in (4, 8, 16, 32, 64) for r in range(10)]
+    columns = dict(zip(("n", "replicate", "value"), map(list, zip(*rows))))
+    expected = attica.fit(attica.Rows(dict(zip(columns, row)) for row in rows), x="n", exponent=-1)
+    assert attica.fit(columns, x="n", exponent=-1)["exponents"] == expected["exponents"]
+    for wrong in ({}, {"n": 1, "value": 2}, {"n": "abc"}):
+        with pytest.raises(attica.Error, match="expected a run, a path or a table"):
+            attica.fit(wrong, x="n")

@@ -386,6 +386,38 @@ TEST_CASE("require_same_columns: coordinates and units", "[studies][own]") {
       require_same_columns(with, simulation("x [s],value,replicate,lambda\n1,2,0,3\n")),
       Contains("x in [s], but in [ms]"));
   CHECK_NOTHROW(require_same_columns(with, simulation("x [ms],value,replicate,lambda\n1,2,0,3\n")));
+  const OutsideTable width = theory("x,value [m],width [nm]\n1,2,3\n");
+  CHECK_THROWS_WITH(
+      require_same_columns(width, simulation("x,value,replicate,width [um]\n1,2,0,3\n")),
+      Contains("'width' in [um], but in [nm]"));
+  CHECK_THROWS_WITH(
+      require_same_units(width, simulation("x,value [mm],replicate,other [s]\n1,2,0,3\n")),
+      Contains("values in [mm], but in [m]"));
+  CHECK_NOTHROW(require_same_columns(width, simulation("x,value,replicate,width\n1,2,0,3\n")));
+}
+
+TEST_CASE("read_table: values, their errors and tolerances in one unit", "[studies][own]") {
+  CHECK_THROWS_WITH(
+      theory("x,value [m],finite_size [mm]\n1,2,3\n"),
+      Contains("t.csv:1:13: error: column 'finite_size' in [mm], but 'value' in [m]"));
+  CHECK_THROWS_WITH(theory("x,value,finite_size [m],numerical_error [mm]\n1,2,3,4\n"),
+                    Contains("expected one unit"));
+  CHECK_THROWS_WITH(simulation("x,mean [m],sem [mm],n\n1,2,3,9\n"), Contains("expected one unit"));
+  CHECK(simulation("x,mean,sem [mm],n\n1,2,3,9\n").value_unit == "mm");
+}
+
+TEST_CASE("read_table: coordinates of more digits than a double holds", "[studies][own]") {
+  for (const char* digits : {"9007199254740993", "-9007199254740993", "09007199254740993"}) {
+    CHECK_THROWS_WITH(theory(fmt::format("x,run,value\n1,{},2\n", digits)),
+                      Contains("expected a text, or a whole number that a double holds"));
+  }
+  for (const char* digits : {"9007199254740992",
+                             "1152921504606846976",
+                             "9007199254740993.0",
+                             "a9007199254740993",
+                             "00000000000000000012"}) {
+    CHECK_NOTHROW(theory(fmt::format("x,run,value\n1,{},2\n", digits)));
+  }
 }
 
 TEST_CASE("recorded_outcomes: replicates by name, x that differ in rounding, failures",

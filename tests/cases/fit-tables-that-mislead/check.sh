@@ -24,6 +24,21 @@ says err "is a column, and 1 - P"
 run 2 bound delta.csv --expression "C*d*log(1/delta)^2" --constant C --probability 0.9
 says err "is a column, and 1 - P"
 run 3 bound delta.csv --expression "4*d*log(1/delta)^2" --probability 1
+# A size that is a word, or empty, in some rows: they are not left out unsaid. Failed replicates of a collapse are.
+awk 'BEGIN { print "L,x,replicate,value"; for (L = 4; L < 40; L *= 2) for (x = 0.1; x < 1; x *= 2)
+  for (r = 0; r < 8; ++r) print L "," x "," r "," sqrt(L) * exp(-x * L / 8) * (1 + 0.01 * r) }' >collapse.csv
+for word in small ''; do
+  sed "s/^4,/$word,/" collapse.csv >words.csv
+  run 2 fit words.csv --collapse L --x x
+  says err "'words.csv': 'L' is no number in every row of 'y'"
+done
+sed '4s/[^,]*$/nan/' collapse.csv >failed.csv
+run 0 fit failed.csv --collapse L --x x
+says out "1 replicate without a value left out"
+awk 'BEGIN { print "n,replicate,step,value"; for (n = 8; n < 200; n *= 2) for (r = 0; r < 10; ++r)
+  for (s = 1; s < 5000; s *= 3) print (n == 8 ? "small" : n) "," r "," s "," n * (1 + 0.01 * r) / s }' >learning.csv
+run 2 fit learning.csv --x n --reach 1 --along step
+says err "'n' is no number in every row of 'step', as at n=small"
 # Names: x stands for another size, which is said; a column of replicates of another name is asked for.
 run 0 fit inf.csv --x d
 says err "no column 'd': column 'x' is taken for it"

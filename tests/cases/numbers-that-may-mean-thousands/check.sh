@@ -26,4 +26,8 @@ printf 'formats = ["svg"]\n[[panels]]\nlayers = [{csv = "line.csv"}]\n' >figure.
 run 0 figure figure.toml
 says err "line.csv:3: 2 rows without a value, this is the first, are left out"
 [ "$(grep -c '^a,' figures/figure.csv)" -eq 2 ] || fail "not two points: $(cat figures/figure.csv)"
+# So it is over a page of theory.
+printf 'x = "x"\n[sweep]\nx = [1.0, 500.0]\n[theory.expression]\ny = "2 - x/1000"\n' >card.toml
+run 0 explore card.toml --overlay theory.csv --export page.html
+says err "theory.csv:3: 1.000 in column 'x' was read as 1"
 finish

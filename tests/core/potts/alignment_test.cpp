@@ -70,8 +70,11 @@ TEST_CASE("read_alignment: T of DNA is U of RNA", "[core]") {
 
 TEST_CASE("read_alignment: what is near a format that is read says what to type", "[core]") {
   const std::string named = "A_1/1-4 AC-Y\nB_2/1-4 DD--\n";
-  CHECK_THROWS_WITH(read(named), Contains(":1: '_' at column 2") && Contains("echo //"));
-  CHECK(read("# STOCKHOLM 1.0\n" + named + "//\n").sequences(0, 3) == 20);  // what that writes
+  CHECK_THROWS_WITH(read(named),
+                    Contains(":1: '_' at column 2") && Contains("echo 'CLUSTAL'; cat"));
+  CHECK(read("CLUSTAL\n" + named).sequences(0, 3) == 20);  // what that writes
+  CHECK_THROWS_WITH(read(named + "//\n"), Contains("(echo '# STOCKHOLM 1.0'; cat"));
+  CHECK(read("# STOCKHOLM 1.0\n" + named + "//\n").sequences(0, 3) == 20);
   CHECK_THROWS_WITH(read(">a\n1 AC -Y 4\n>b\nDD--\n"), Contains("sed '/^>/!s/[0-9 ]//g'"));
   CHECK_THROWS_WITH(read(";note\n>a\nAC\n>b\nDD\n"), Contains("sed '/^;/d'"));
   CHECK_THROWS_WITH(read("HHsearch 1.5\nNAME d1a\n"), Contains("(.hhm)") && Contains("-oa3m"));
@@ -252,6 +255,14 @@ TEST_CASE("read_alignment: Stockholm and Clustal", "[core]") {
   CHECK_THROWS_WITH(read("# STOCKHOLM 1.0\na AC\na AC\n\nb AC\na DE\n//\n"),
                     Contains("is not where it was"));
   CHECK_THROWS_WITH(read("# STOCKHOLM 1.0\na AC DE\n//\n"), Contains(":2: 3 fields"));
+  // Blocks without a blank line between them are no sequences of their own.
+  for (const char* joined : {"# STOCKHOLM 1.0\na AC\nb AC\na DE\nb -F\n//\n",
+                             "# STOCKHOLM 1.0\na AC\nb AC\n#=GC RF xx\na DE\nb -F\na FF\n//\n",
+                             "CLUSTAL W\n\na AC\nb AC\n  *\na DE\nb -F\n"}) {
+    INFO(joined);
+    CHECK_THROWS_WITH(read(joined), Contains("'a' again, as the first of 2 sequences"));
+  }
+  CHECK(read("CLUSTAL W\n\na AC\nb AC\na DE\n").sequences.rows() == 3);  // names that were cut
 
   const Alignment clustal = read(
       "CLUSTAL O(1.2.4) multiple sequence alignment\n\n\n"

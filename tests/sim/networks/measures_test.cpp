@@ -125,6 +125,19 @@ TEST_CASE("measures: limits and undefined cases", "[sim][networks]") {
   CHECK(measure(identity).attention_entropy.value() == 0);
 }
 
+TEST_CASE("measures: in whatever unit", "[sim][networks]") {
+  Eigen::MatrixXd w(2, 2);
+  w << 3, 0, 4, 5;  // singular values sqrt(45) and sqrt(5)
+  for (const double unit : {1.0, 1e-300, 1e-160, 1e160, 1e300}) {
+    INFO(unit);
+    const MatrixMeasures m = measure(unit * w);
+    CHECK(m.spectral_norm == Approx(unit * std::sqrt(45.0)).epsilon(1e-14).margin(0));
+    CHECK(m.frobenius_norm == Approx(unit * std::sqrt(50.0)).epsilon(1e-14).margin(0));
+    CHECK(m.stable_rank.value() == Approx(50.0 / 45).epsilon(1e-14));
+    CHECK(stable_rank(unit * w).value() == Approx(50.0 / 45).epsilon(1e-14));
+  }
+}
+
 TEST_CASE("row_distance and attention_overlaps: by hand", "[sim][networks]") {
   CHECK(row_distance(Eigen::MatrixXd::Identity(5, 5)).value() == Approx(1).epsilon(1e-12));
   CHECK(row_distance(Eigen::MatrixXd::Ones(4, 3)).value() == Approx(0).margin(1e-12));

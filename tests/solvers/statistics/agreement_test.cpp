@@ -114,6 +114,8 @@ TEST_CASE("judge: points that cannot be decided say why", "[solvers][agreement]"
         "all 8 replicates are 0.3 to all digits: seeds not used, a value at its bound, or no "
         "randomness that reaches it");
   CHECK(reason(point({0, kNan, 1}, 5), PointStatus::failed) == "1 of 3 replicates failed");
+  CHECK(reason(point({0, 1e200, kNan}, 5), PointStatus::failed) ==
+        "2 of 3 replicates failed, 1 of them beyond 1e+150: choose another unit");
   CHECK(reason(point({}, 5), PointStatus::failed) == "0 of 0 replicates failed");
   CHECK(reason(point(reference_sample("sym(40)"), 0), PointStatus::no_margin) == "no margin");
   auto relative = point(reference_sample("sym(40)"), 0);

@@ -75,6 +75,12 @@ TEST_CASE("detectable_gap: is found with the power asked for, the guard widens i
   CHECK_THAT(disagree_power(40, problem, 24), WithinAbs(0.9, 1e-3));  // gap is found to 1e-4
   problem.guard = {.upper = 2, .lower = 1};
   CHECK(detectable_gap(40, problem, 24, 0.9) > gap);
+  // In whatever unit: the smallest numbers are few, and the search has an end among them.
+  for (const double unit : {1e-300, 1e-318, 1e-322}) {
+    INFO(unit);
+    const double small = detectable_gap(40, {.margin = 0.3 * unit, .sigma = 2 * unit}, 24, 0.9);
+    CHECK_THAT(small, WithinAbs(gap * unit, 2e-4 * gap * unit + 1e-322));
+  }
 }
 
 TEST_CASE("least_replicates: exact on a step, none if never reached", "[solvers][power]") {
