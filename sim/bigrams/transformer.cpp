@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "attica/core/error.hpp"
+#include "attica/sim/networks/distinct_sequences.hpp"
 #include "attica/sim/networks/transformer.hpp"
 
 namespace attica {
@@ -18,7 +19,7 @@ namespace {
 
 using Network = networks::Transformer<float>;
 
-/// Sequences x_1..x_T, k, the loss at k.
+/// Sequences x_1..x_T, k, the loss at k. One that repeats with the same next token is there once.
 networks::Batch draw_batch(const BigramModel& model,
                            const BigramSampler& sampler,
                            std::int64_t sequences,
@@ -28,17 +29,17 @@ networks::Batch draw_batch(const BigramModel& model,
   std::vector<std::int64_t> counts(static_cast<std::size_t>(model.tokens()));
   sampler.draw_counts(sequences, counts, stream);
   std::vector<Token> tokens(context);
+  std::vector<std::int32_t> sequence(context + 1);
   networks::Batch batch;
+  networks::DistinctSequences samples(batch, 1 / static_cast<double>(sequences));
   for (std::size_t k = 0; k < counts.size(); ++k) {
+    sequence.back() = static_cast<std::int32_t>(k);
     for (std::int64_t i = 0; i < counts[k]; ++i) {
       const Token next = sampler.draw(static_cast<Index>(k), tokens, stream);
-      batch.tokens.insert(batch.tokens.end(), tokens.begin(), tokens.end());
-      batch.tokens.push_back(static_cast<std::int32_t>(k));
-      batch.sites.push_back(static_cast<std::int32_t>(batch.tokens.size()) - 1);
-      batch.targets.push_back(next);
+      std::ranges::copy(tokens, sequence.begin());
+      samples.add(sequence, next);
     }
   }
-  networks::set_equal_lengths(batch, static_cast<int>(context) + 1);
   return batch;
 }
 
@@ -60,18 +61,10 @@ VectorXd log_law(const Eigen::VectorXf& logits) {
 }
 
 /// The batch as several of at most `most` sequences each.
-std::vector<networks::Batch> in_pieces(const networks::Batch& batch, int length, std::size_t most) {
+std::vector<networks::Batch> in_pieces(const networks::Batch& batch, std::size_t most) {
   std::vector<networks::Batch> pieces;
   for (std::size_t first = 0; first < batch.sequences(); first += most) {
-    const std::size_t last = std::min(first + most, batch.sequences());
-    networks::Batch& piece = pieces.emplace_back();
-    piece.tokens.assign(batch.tokens.begin() + batch.offsets[first],
-                        batch.tokens.begin() + batch.offsets[last]);
-    for (std::size_t i = first; i < last; ++i) {
-      piece.sites.push_back(batch.sites[i] - batch.offsets[first]);
-      piece.targets.push_back(batch.targets[i]);
-    }
-    networks::set_equal_lengths(piece, length);
+    pieces.push_back(networks::part_of(batch, first, std::min(first + most, batch.sequences())));
   }
   return pieces;
 }
@@ -92,25 +85,25 @@ VectorXd best_attention(const Network& network,
   return best;
 }
 
-/// Adds what these test sequences, of `sequences` in all, tell.
+/// Adds what these test sequences tell, as much as they weigh.
 void add_measured(BigramTransformerRecord& record,
                   const BigramModel& model,
                   Network& network,
-                  const networks::Batch& test,
-                  double sequences) {
+                  const networks::Batch& test) {
   const auto logits = network.forward(test).map();
   for (std::size_t i = 0; i < test.sequences(); ++i) {
     const std::int32_t* tokens = test.tokens.data() + test.offsets[i];
+    const double share = test.weights[i];
     const VectorXd law = next_law(model, tokens);
     const VectorXd found = log_law(logits.row(static_cast<Index>(i)).transpose());
     for (Index m = 0; m < law.size(); ++m) {
-      if (law[m] > 0) record.excess_loss += law[m] * (std::log(law[m]) - found[m]) / sequences;
+      if (law[m] > 0) record.excess_loss += share * law[m] * (std::log(law[m]) - found[m]);
     }
-    record.loss -= found[test.targets[i]] / sequences;
-    record.bayes_loss -= std::log(law[test.targets[i]]) / sequences;
-    record.unigram_loss -= std::log(model.stationary()[test.targets[i]]) / sequences;
+    record.loss -= share * found[test.targets[i]];
+    record.bayes_loss -= share * std::log(law[test.targets[i]]);
+    record.unigram_loss -= share * std::log(model.stationary()[test.targets[i]]);
     const SparseColumn& q = model.attention()[static_cast<std::size_t>(tokens[model.context()])];
-    for (const double a : best_attention(network, i, q.positions)) record.overlap += a / sequences;
+    for (const double a : best_attention(network, i, q.positions)) record.overlap += share * a;
   }
 }
 
@@ -259,14 +252,11 @@ networks::TrainingResult train_bigram_transformer(
   Network network = bigram_transformer_start(model, task, address);
   StreamAddress tests = address;
   tests.id = StreamId::test_data;
-  const std::vector<networks::Batch> test =
-      in_pieces(draw_batch(model, BigramSampler(model), task.test_sequences, tests),
-                static_cast<int>(model.context()) + 1,
-                kBigramTestPiece);
+  const std::vector<networks::Batch> test = in_pieces(
+      draw_batch(model, BigramSampler(model), task.test_sequences, tests), kBigramTestPiece);
   const auto measure = [&](std::uint64_t) {
     BigramTransformerRecord r;
-    for (const networks::Batch& piece : test)
-      add_measured(r, model, network, piece, static_cast<double>(task.test_sequences));
+    for (const networks::Batch& piece : test) add_measured(r, model, network, piece);
     return std::vector<double>{r.loss, r.excess_loss, r.bayes_loss, r.overlap, r.unigram_loss};
   };
   const auto tell = [&](std::uint64_t step, const std::vector<double>& values) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "attica/core/error.hpp"
+#include "attica/sim/networks/distinct_sequences.hpp"
 #include "attica/sim/networks/measures.hpp"
 
 namespace attica {
@@ -81,15 +82,14 @@ void append_labelled(const std::vector<std::int32_t>& sequence, int label, Batch
   batch.targets.push_back(label);
 }
 
-std::vector<std::int32_t> leaf_sequence(const std::vector<int>& leaves) {
+/// What a network reads of leaves: those that are active, in ascending order, behind padding.
+void read_leaves(const std::vector<int>& leaves, std::vector<std::int32_t>& sequence) {
   const auto size = static_cast<std::int32_t>(leaves.size());
-  std::vector<std::int32_t> active;
+  sequence.assign(leaves.size(), size);
+  auto at = sequence.end() - std::ranges::count(leaves, 1);
   for (std::int32_t l = 0; l < size; ++l) {
-    if (leaves[static_cast<std::size_t>(l)] == 1) active.push_back(l);
+    if (leaves[static_cast<std::size_t>(l)] == 1) *at++ = l;
   }
-  std::vector<std::int32_t> sequence(leaves.size() - active.size(), size);
-  sequence.insert(sequence.end(), active.begin(), active.end());
-  return sequence;
 }
 
 MatrixXd as_matrix(networks::MatrixView<const float> view) { return view.map().cast<double>(); }
@@ -183,29 +183,31 @@ DeepTask tree_task(const LatentTreeSampler& sampler,
                 .fill = {},
                 .probe = {},
                 .test = {}};
-  task.fill = [sampler, batch, leaves](
-                  std::uint64_t step, const StreamAddress& run, Batch& target) {
+  task.fill = [sampler, batch](std::uint64_t step, const StreamAddress& run, Batch& target) {
     StreamAddress address = run;
     address.id = StreamId::data;
     address.step = step;
     RandomStream stream(address);
-    clear(target);
+    networks::DistinctSequences samples(target, 1.0 / batch);
     TreeSequences sequences(sampler, stream);
     std::vector<int> drawn;
+    std::vector<std::int32_t> sequence;
     for (int i = 0; i < batch; ++i) {
       const int label = sequences.draw(drawn);
-      append_labelled(leaf_sequence(drawn), label, target);
+      read_leaves(drawn, sequence);
+      samples.add(sequence, label);
     }
-    networks::set_equal_lengths(target, leaves);
   };
   constexpr std::size_t kProbe = 128;
   task.test.emplace_back();
+  networks::DistinctSequences samples(task.test.back(), 1 / static_cast<double>(test.size()));
+  std::vector<std::int32_t> sequence;
   for (std::size_t i = 0; i < test.size(); ++i) {
-    const std::vector<std::int32_t> sequence = leaf_sequence(test[i].leaves);
-    append_labelled(sequence, test[i].label, task.test.back());
+    read_leaves(test[i].leaves, sequence);
+    samples.add(sequence, test[i].label);
     if (i < kProbe) append_labelled(sequence, 0, task.probe);
   }
-  for (Batch* b : {&task.test.back(), &task.probe}) networks::set_equal_lengths(*b, leaves);
+  networks::set_equal_lengths(task.probe, leaves);
   look_everywhere(task.probe);
   return task;
 }
@@ -304,20 +306,22 @@ Transformer<float> deep_network(const DeepNetwork& options,
 DeepRecord measure_deep(Transformer<float>& network, const DeepTask& task, std::uint64_t step) {
   DeepRecord record{.step = step};
   std::size_t sites = 0;
-  std::size_t right = 0;
+  double right = 0;
   for (const Batch& batch : task.test) {
+    const auto own_sites = static_cast<double>(batch.sites.size());
     const networks::RowMatrix<float> logits = network.logits(batch);
     record.test_loss +=
         network.loss(batch, {logits.data(), logits.rows(), logits.cols(), logits.cols()}) *
-        static_cast<double>(batch.sites.size());
+        own_sites;
     for (std::size_t s = 0; s < batch.sites.size(); ++s) {
       const float* row = logits.row(static_cast<Index>(s)).data();
-      right += std::max_element(row, row + task.outputs) - row == batch.targets[s] ? 1U : 0U;
+      if (std::max_element(row, row + task.outputs) - row != batch.targets[s]) continue;
+      right += batch.weights.empty() ? 1 : batch.weights[s] * own_sites;
     }
     sites += batch.sites.size();
   }
   record.test_loss /= static_cast<double>(sites);
-  record.accuracy = static_cast<double>(right) / static_cast<double>(sites);
+  record.accuracy = right / static_cast<double>(sites);
   network.forward(task.probe);
   const networks::TransformerShape& shape = network.shape();
   for (int layer = 0; layer < shape.layers; ++layer) {

@@ -52,7 +52,8 @@ struct TreeSample {
   std::vector<int> leaves;
 };
 /// @brief Fresh samples of a tree: active leaves in ascending order, padded on the left; the class
-/// is read at the last position.
+/// is read at the last position. Batches hold each sequence and class once, weighted by how often
+/// it was drawn.
 DeepTask tree_task(const LatentTreeSampler& sampler,
                    int batch,
                    const std::vector<TreeSample>& test);

@@ -36,40 +36,14 @@ TreePopulation::TreePopulation(const LatentTreeSampler& sampler, MatrixXd law)
   }
   inputs_ = tree_task(sampler, 1, sequences).test.front();
   everywhere_ = inputs_;
+  everywhere_.weights.clear();
   networks::set_all_sites(everywhere_);
   everywhere_.targets.assign(everywhere_.sites.size(), 0);
   labelled_ = tree_task(sampler, 1, labelled).test.front();
+  labelled_.weights.clear();
   for (const double p : law_.reshaped<Eigen::RowMajor>()) {
     if (p > 0) labelled_.weights.push_back(p);
   }
-}
-
-networks::Batch TreePopulation::distinct(const networks::Batch& batch) const {
-  const std::size_t sequences = batch.sequences();
-  const std::size_t length = batch.tokens.size() / sequences;
-  Eigen::MatrixXi counts = Eigen::MatrixXi::Zero(law_.rows(), law_.cols());
-  for (std::size_t b = 0; b < sequences; ++b) {
-    Index number = 0;
-    for (std::size_t t = b * length; t < (b + 1) * length; ++t) {
-      const auto leaf = static_cast<std::size_t>(batch.tokens[t]);
-      if (leaf < length) number |= Index{1} << leaf;
-    }
-    ++counts(number, batch.targets[b]);
-  }
-  networks::Batch once;
-  const auto share = 1 / static_cast<double>(sequences);
-  for (Index x = 0; x < law_.rows(); ++x) {
-    const auto first = inputs_.tokens.begin() + x * static_cast<Index>(length);
-    for (Index k = 0; k < law_.cols(); ++k) {
-      if (counts(x, k) == 0) continue;
-      once.tokens.insert(once.tokens.end(), first, first + static_cast<Index>(length));
-      once.sites.push_back(static_cast<std::int32_t>(once.tokens.size()) - 1);
-      once.targets.push_back(static_cast<std::int32_t>(k));
-      once.weights.push_back(share * counts(x, k));
-    }
-  }
-  networks::set_equal_lengths(once, static_cast<int>(length));
-  return once;
 }
 
 double TreePopulation::loss(networks::Transformer<float>& network) const {

@@ -20,9 +20,6 @@ class TreePopulation {
 
   /// @brief Every sequence with each of its classes, weighted by their law, as a run reads them.
   const networks::Batch& labelled() const { return labelled_; }
-  /// @brief A batch of the task with each sequence and class once, weighted by how often they were
-  /// drawn: the same loss and gradient for less work.
-  networks::Batch distinct(const networks::Batch& batch) const;
   /// @brief Mean cross-entropy of a network, nats.
   double loss(networks::Transformer<float>& network) const;
   /// @brief Attention entropy of a layer in nats: mean over sequences, heads and positions.

@@ -50,6 +50,7 @@ struct Plan {
   double eta_adam = 0;
   std::vector<std::uint64_t> early_steps;
   std::int64_t early_batch = 1;
+  std::uint64_t early_runs = 1;
   double early_eta = 0;
   double early_eta_adam = 0;
   Eigen::Index rank = 1;
@@ -67,6 +68,7 @@ struct Plan {
              .test_sequences = c.integer("sim.test_sequences")},
         eta_adam(c.real("sim.eta_adam")),
         early_batch(c.integer("sim.early_batch")),
+        early_runs(c.integer<std::uint64_t>("sim.early_runs")),
         early_eta(c.real("sim.early_eta")),
         early_eta_adam(c.real("sim.early_eta_adam")),
         rank(c.integer("theory.rank")),
@@ -121,18 +123,28 @@ class EarlyTraining : public TransformerFlow {
   }
 
   networks::TrainingResult train(const Replicate& replicate, const Record& record) const override {
-    networks::Transformer<float> network = start();
-    return train_bigram_transformer(
-        network,
-        plan_.setup.model,
-        task_,
-        replicate.address(),
-        replicate.state_file(),
-        replicate.piece.stop,
-        {.measure = [&](std::uint64_t) { return values(network); }, .tell = record});
+    return mean_of_runs(
+        plan_.early_runs,
+        task_.steps,
+        replicate,
+        record,
+        [&](const StreamAddress& run, const std::function<void(const std::vector<double>&)>& tell) {
+          networks::Transformer<float> network = start();
+          return train_bigram_transformer(
+              network,
+              plan_.setup.model,
+              task_,
+              run,
+              {},
+              replicate.piece.stop,
+              {.measure = [&](std::uint64_t) { return values(network); },
+               .tell = [&](std::uint64_t, const std::vector<double>& values) { tell(values); }});
+        });
   }
 
-  double flops() const override { return plan_.flops(task_.batch, task_.steps.back()); }
+  double flops() const override {
+    return static_cast<double>(plan_.early_runs) * plan_.flops(task_.batch, task_.steps.back());
+  }
 
  protected:
   double loss(networks::Transformer<float>& network) const override {

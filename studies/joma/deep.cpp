@@ -29,10 +29,18 @@ void complete(Configuration& c) {
   const bool text = c.has("model.file");
   // Of masked words 15 % are targets, of a causal mask all: with 20 windows nothing is learnt.
   const bool causal = c.text("model.mask") == "causal";
+  // Over all runs: they decide the means of the start.
+  constexpr std::int64_t kTreeStarts = 6144;
+  const std::int64_t tree_starts =
+      std::max<std::int64_t>(1, kTreeStarts / c.integer("sim.replicates"));
   List steps;
   // Of width 32, a network is 0.02 nats above the Bayes loss after 400 steps; narrow ones take
   // longer.
-  const std::int64_t every = text ? 100 : c.declares("sweep.width") ? 50 : 20;
+  // Of several rates the largest has learnt after 300.
+  const std::int64_t every = text                        ? 100
+                             : c.declares("sweep.width") ? 50
+                             : c.declares("sweep.eta")   ? 15
+                                                         : 20;
   for (std::int64_t k = 0; k <= 20; ++k) steps.emplace_back(k * every);
   const Table defaults = {{"model.layers", text || c.declares("sweep.width") ? 1 : 2},
                           {"model.width", text ? 64 : 32},
@@ -40,7 +48,7 @@ void complete(Configuration& c) {
                           {"sim.lambda", text ? 0.0 : 1e-4},
                           {"sim.clip", text ? 0.5 : 0.0},
                           {"sim.batch", text && causal ? 20 : 128},
-                          {"sim.starts", text ? 64 : 768},
+                          {"sim.starts", text ? 64 : tree_starts},
                           {"sim.steps", steps}};
   for (const auto& [key, value] : defaults) {
     if (c.declares(key) && !c.has(key)) c.set(key, value, false);
@@ -58,14 +66,13 @@ std::vector<TreeSample> test_samples(const LatentTreeSampler& sampler, const Con
   return tree_samples(sampler, kSamples, stream);
 }
 
-/// The first sequences, each with every class: labels then add no noise to the loss at the start.
+/// Each with every class: labels then add no noise to the loss at the start.
 std::vector<TreeSample> of_every_class(const std::vector<TreeSample>& samples, int classes) {
-  constexpr std::size_t kSequences = 4;
-  std::vector<TreeSample> few;
-  for (std::size_t i = 0; i < kSequences; ++i) {
-    for (int label = 0; label < classes; ++label) few.push_back({label, samples[i].leaves});
+  std::vector<TreeSample> all;
+  for (const TreeSample& sample : samples) {
+    for (int label = 0; label < classes; ++label) all.push_back({label, sample.leaves});
   }
-  return few;
+  return all;
 }
 
 /// Mean loss of the exact posterior.
@@ -232,11 +239,14 @@ class DeepExperiment : public PointwiseExperiment {
       task.test.resize(1);
       return task;
     }
+    constexpr std::size_t kSequences = 4;
     const LatentTreeSampler sampler(deep_tree(configuration_, "model.depth"));
-    return tree_task(sampler,
-                     1,
-                     of_every_class(test_samples(sampler, configuration_),
-                                    static_cast<int>(sampler.tree().classes())));
+    std::vector<TreeSample> few = test_samples(sampler, configuration_);
+    few.resize(kSequences);
+    const auto classes = static_cast<int>(sampler.tree().classes());
+    DeepTask task = tree_task(sampler, 1, of_every_class(few, classes));
+    task.probe = tree_task(sampler, 1, few).probe;
+    return task;
   }
 
   /// Of uniform attention: ln t at position t of a causal mask.

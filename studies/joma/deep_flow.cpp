@@ -18,16 +18,7 @@ struct SmallTask {
             sampler,
             batch,
             {{.label = 0, .leaves = std::vector<int>(static_cast<std::size_t>(tree.leaves()))}})),
-        population(sampler, sequence_law(tree)) {
-    task.fill = [this, draw = std::move(task.fill)](
-                    std::uint64_t step, const StreamAddress& run, networks::Batch& target) {
-      networks::Batch drawn;
-      draw(step, run, drawn);
-      target = population.distinct(drawn);
-    };
-  }
-  SmallTask(const SmallTask&) = delete;
-  SmallTask& operator=(const SmallTask&) = delete;
+        population(sampler, sequence_law(tree)) {}
 
   LatentTreeSampler sampler;
   DeepTask task;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <numeric>
 #include <span>
@@ -28,11 +29,16 @@ class SampleCounts {
         address_{.seed = seed, .id = StreamId::theory, .point = 2, .replicate = pair} {
     cumulative_.resize(static_cast<std::size_t>(p.size()));
     std::partial_sum(p.begin(), p.end(), cumulative_.begin());
+    first_.resize(4 * std::bit_ceil(cumulative_.size()));
+    for (std::size_t k = 0; k < first_.size(); ++k) {
+      const double from = static_cast<double>(k) / static_cast<double>(first_.size());
+      const auto above = std::ranges::upper_bound(cumulative_, from * cumulative_.back());
+      first_[k] = above - cumulative_.begin();
+    }
     data_ = VectorXd::Zero(p.size());
     if (plan.samples == 0) return;
     RandomStream stream(address_);
-    stored_.resize(static_cast<std::size_t>(plan.samples));
-    for (Index& s : stored_) s = drawn(stream);
+    stored_ = drawn(static_cast<std::size_t>(plan.samples), stream);
     order_ = stored_;
     data_ = of(stored_);
   }
@@ -48,10 +54,10 @@ class SampleCounts {
     address.point = 3;
     address.step = step;
     RandomStream stream(address);
-    if (plan_.samples == 0 || plan_.revisit == Revisit::replace) {
+    if (plan_.samples == 0) return of(drawn(size, stream));
+    if (plan_.revisit == Revisit::replace) {
       std::vector<Index> batch(size);
-      for (Index& s : batch)
-        s = plan_.samples == 0 ? drawn(stream) : stored_[stream.below(stored_.size())];
+      for (Index& s : batch) s = stored_[stream.below(stored_.size())];
       return of(batch);
     }
     const std::uint64_t epoch = steps_per_epoch(plan_);
@@ -66,9 +72,19 @@ class SampleCounts {
   }
 
  private:
-  Index drawn(RandomStream& stream) const {
-    const double u = stream.uniform() * cumulative_.back();
-    return std::ranges::upper_bound(cumulative_, u) - cumulative_.begin();
+  /// By inversion.
+  std::vector<Index> drawn(std::size_t count, RandomStream& stream) const {
+    std::vector<double> uniform(count);
+    stream.fill_uniform(uniform);
+    std::vector<Index> samples(count);
+    const auto cells = static_cast<double>(first_.size());
+    for (std::size_t k = 0; k < count; ++k) {
+      const double u = uniform[k] * cumulative_.back();
+      auto s = static_cast<std::size_t>(first_[static_cast<std::size_t>(uniform[k] * cells)]);
+      while (s + 1 < cumulative_.size() && cumulative_[s] <= u) ++s;
+      samples[k] = static_cast<Index>(s);
+    }
+    return samples;
   }
   VectorXd of(std::span<const Index> samples) const {
     VectorXd c = -p_;
@@ -80,6 +96,7 @@ class SampleCounts {
   const TrainingPlan& plan_;
   StreamAddress address_;
   std::vector<double> cumulative_;
+  std::vector<Index> first_;  ///< of the samples that a number of a cell of (0, 1) can stand for
   std::vector<Index> stored_, order_;
   VectorXd data_;
 };

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <numeric>
 
 #include "attica/core/error.hpp"
 #include "core/joma/reference.hpp"
@@ -144,8 +145,9 @@ TEST_CASE("tree_task: leaves become ascending tokens behind padding", "[sim][tre
   CHECK(task.outputs == 4);
   networks::Batch batch;
   task.fill(7, {.seed = 3}, batch);
-  CHECK(batch.tokens.size() == 40);
-  for (std::size_t s = 0; s < 5; ++s) {
+  CHECK(std::accumulate(batch.weights.begin(), batch.weights.end(), 0.0) == Approx(1));
+  CHECK(batch.tokens.size() == 8 * batch.weights.size());
+  for (std::size_t s = 0; s < batch.weights.size(); ++s) {
     bool started = false;
     for (std::size_t t = 0; t + 1 < 8; ++t) {
       const auto here = batch.tokens[8 * s + t];
@@ -155,6 +157,45 @@ TEST_CASE("tree_task: leaves become ascending tokens behind padding", "[sim][tre
     }
     CHECK(batch.sites[s] == static_cast<std::int32_t>(8 * s + 7));
   }
+}
+
+TEST_CASE("tree_task: sequences that repeat add to a weight", "[sim][tree]") {
+  const LatentTreeSampler sampler(bit_tree(2, 4, 0.7, 0.1, 0.9));
+  constexpr int kSamples = 300;
+  RandomStream stream({.seed = 2, .id = StreamId::data, .step = 3});
+  const std::vector<TreeSample> samples = tree_samples(sampler, kSamples, stream);
+  const DeepTask task = tree_task(sampler, kSamples, samples);
+  networks::Batch once;
+  task.fill(3, {.seed = 2}, once);
+  CHECK(once.sequences() <= 64);
+  CHECK(once.weights == task.test.front().weights);  // the same draws
+
+  networks::Batch each;
+  for (const TreeSample& sample : samples) {
+    std::vector<std::int32_t> active;
+    for (std::int32_t l = 0; l < 4; ++l) {
+      if (sample.leaves[static_cast<std::size_t>(l)] == 1) active.push_back(l);
+    }
+    each.tokens.insert(each.tokens.end(), 4 - active.size(), 4);
+    each.tokens.insert(each.tokens.end(), active.begin(), active.end());
+    each.sites.push_back(static_cast<std::int32_t>(each.tokens.size()) - 1);
+    each.targets.push_back(sample.label);
+  }
+  networks::set_equal_lengths(each, 4);
+  networks::Transformer<float> network =
+      deep_network({.width = 6, .mlp_width = 6}, task, {.seed = 3});
+  const double loss = network.loss_and_gradient(each);
+  const std::vector<float> gradient(network.gradient().begin(), network.gradient().end());
+  CHECK(network.loss_and_gradient(once) == Approx(loss).epsilon(1e-6));
+  for (std::size_t i = 0; i < gradient.size(); ++i) {
+    CHECK(network.gradient()[i] == Approx(gradient[i]).margin(1e-6));
+  }
+  DeepTask unweighted = task;
+  unweighted.test = {each};
+  const DeepRecord merged = measure_deep(network, task, 0);
+  const DeepRecord apart = measure_deep(network, unweighted, 0);
+  CHECK(merged.test_loss == Approx(apart.test_loss).epsilon(1e-6));
+  CHECK(merged.accuracy == Approx(apart.accuracy).epsilon(1e-12));
 }
 
 TEST_CASE("mean_start: the mean of starts, others for another replicate", "[sim][deep]") {
