@@ -234,6 +234,6 @@ function(attica_dense_ceres target)
     set_source_files_properties(${PROJECT_SOURCE_DIR}/cmake/dense_ceres.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON
                                 SKIP_UNITY_BUILD_INCLUSION ON)
     # First GSL's own BLAS: any other one that stands on the line would be taken for it.
-    target_link_options(${target} PRIVATE LINKER:--no-as-needed $<TARGET_FILE:GSL::gslcblas> LINKER:--as-needed)
+    target_link_options(${target} PRIVATE "SHELL:-Wl,--no-as-needed $<TARGET_FILE:GSL::gslcblas> -Wl,--as-needed")
   endif()
 endfunction()
