@@ -51,6 +51,26 @@ std::string_view typed(std::string_view rest) {
   return {};
 }
 
+/// How a function of other languages is written here.
+std::string_view written_otherwise(std::string_view function) {
+  struct Other {
+    std::string_view function;
+    std::string_view formula;
+  };
+  static constexpr std::array<Other, 8> kOthers = {{{"gamma", "exp(lgamma(x)), for x > 0"},
+                                                    {"tgamma", "exp(lgamma(x)), for x > 0"},
+                                                    {"mod", "a - b*floor(a/b)"},
+                                                    {"fmod", "a - b*floor(a/b)"},
+                                                    {"round", "rint(x)"},
+                                                    {"ceil", "-floor(-x)"},
+                                                    {"cbrt", "sign(x)*abs(x)^(1/3)"},
+                                                    {"heaviside", "x > 0"}}};
+  for (const Other& other : kOthers) {
+    if (other.function == function) return other.formula;
+  }
+  return {};
+}
+
 double natural_log(double x) { return std::log(x); }
 double sign_of(double x) { return x < 0 ? -1 : x > 0 ? 1 : 0; }
 double whole_below_half(double x) { return std::floor(x + 0.5); }
@@ -357,10 +377,13 @@ class Reader {
       if (form.name == word) known += (known.empty() ? "" : " or ") + std::string(form.form);
     }
     if (known.empty()) {
-      const std::string near = nearest(word, function_names());
+      const std::string_view same = written_otherwise(word);
+      const std::string near = same.empty() ? nearest(word, function_names()) : std::string();
       refuse(fmt::format("a formula: no function '{}'{}",
                          word,
-                         near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
+                         !same.empty()  ? fmt::format("; write {}", same)
+                         : near.empty() ? std::string()
+                                        : fmt::format("; did you mean '{}'?", near)));
     }
     refuse(fmt::format("{} at character {}, not {} argument{}{}",
                        known,

@@ -42,6 +42,7 @@ PairMoments& add(PairMoments& sum, const PairMoments& one, double weight) {
   sum.shared_jacobian += weight * one.shared_jacobian;
   sum.squares += weight * one.squares;
   sum.square_shared += weight * one.square_shared;
+  sum.query_jacobian += weight * one.query_jacobian;
   return sum;
 }
 
@@ -52,13 +53,15 @@ PairMoments pair_at(const FiniteHead& head,
                     double ab,
                     PairPart part,
                     const SoftmaxGrid& grid) {
-  return softmax_pair(
+  PairMoments pair = softmax_pair(
       head.rows,
       {.variance_a = head.variance * aa,
        .variance_b = head.variance * bb,
        .correlation = aa > 0 && bb > 0 ? std::clamp(ab / std::sqrt(aa * bb), -1.0, 1.0) : 0},
       part,
       grid);
+  pair.query_jacobian = ab * pair.shared_jacobian;
+  return pair;
 }
 
 void validate(const FiniteHead& head) {
@@ -96,8 +99,9 @@ RowMoments finite_row(const FiniteHead& head, bool with_largest) {
     if (query.weight < 1e-14) continue;
     for (const WeightedValue& length : lengths) {
       if (query.weight * length.weight < 1e-12) continue;
-      mean += softmax_row(head.rows, variance * query.value * length.value, with_largest) *
-              (query.weight * length.weight);
+      RowMoments row = softmax_row(head.rows, variance * query.value * length.value, with_largest);
+      row.query_jacobian = query.value * row.jacobian();
+      mean += row * (query.weight * length.weight);
     }
   }
   return mean;

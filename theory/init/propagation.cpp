@@ -96,13 +96,18 @@ AttentionNoise attention_noise(const InitialTransformer& n,
   return out;
 }
 
-Noise mlp_noise(const InitialTransformer& n, double c) {
-  const HalfBlock half = mlp_half(n, c);
-  const UnitInput input = unit_input(n, c);
+/// Of a hidden unit's outputs, given the part M of its input that all tokens share: the mean A of
+/// their squares, the mean B of products of two tokens.
+struct UnitMoments {
+  double a = 0, b = 0;                                 ///< means over M
+  double aa = 0, bb = 0, ab = 0;                       ///< of A², B², A B
+  double between() const { return aa + bb - 2 * ab; }  ///< E (A - B)²
+};
+
+UnitMoments unit_moments(const UnitInput& input) {
   const double rho = input.correlation;
   const double tau = std::sqrt(1 - rho);
-  // Over the part that all tokens share of a unit's input.
-  double a1 = 0, b1 = 0, aa = 0, bb = 0, ab = 0;
+  UnitMoments m;
   constexpr double kStep = 0.02;
   for (double z = -9; z <= 9 + kStep / 2; z += kStep) {
     const double weight = kStep * std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
@@ -113,18 +118,24 @@ Noise mlp_noise(const InitialTransformer& n, double c) {
     const double square = input.variance * ((mu * mu + tau * tau) * below + mu * tau * density);
     const double mean = mu * below + tau * density;
     const double product = input.variance * mean * mean;
-    a1 += weight * square;
-    b1 += weight * product;
-    aa += weight * square * square;
-    bb += weight * product * product;
-    ab += weight * square * product;
+    m.a += weight * square;
+    m.b += weight * product;
+    m.aa += weight * square * square;
+    m.bb += weight * product * product;
+    m.ab += weight * square * product;
   }
-  const double var_a = aa - a1 * a1;
-  const double var_b = bb - b1 * b1;
-  const double cov = ab - a1 * b1;
+  return m;
+}
+
+Noise mlp_noise(const InitialTransformer& n, double c) {
+  const HalfBlock half = mlp_half(n, c);
+  const UnitMoments m = unit_moments(unit_input(n, c));
+  const double var_a = m.aa - m.a * m.a;
+  const double var_b = m.bb - m.b * m.b;
+  const double cov = m.ab - m.a * m.b;
   const double w2 = n.mlp_variance * n.mlp_variance;
   const double c1 = c + (1 - c) / n.context;
-  const double k1 = b1 + (a1 - b1) / n.context;
+  const double k1 = m.b + (m.a - m.b) / n.context;
   const double common =
       (w2 * var_b + 2 * w2 * k1 * k1 + 4 * n.mlp_skip * n.mlp_skip * c1 * n.mlp_variance * k1) /
       n.dimension;
@@ -176,17 +187,21 @@ AttentionAt attention_at(const InitialTransformer& n, double cosine, bool jacobi
     const double mu = limit_index(n.beta, cosine);
     return {.participation = 1 - mu,
             .shared = jacobians ? 1 / n.context : 0,
-            .jacobian = mu * (1 - mu) / 3,
-            .shared_jacobian = 0};
+            .jacobian = mu * (1 - mu) / 3};
   }
   const FiniteHead head = head_of(n, cosine);
   const RowMoments row = finite_row(head, false);
   const PairMoments two =
-      finite_pair_first_order(head, jacobians ? PairPart::jacobian : PairPart::shared);
-  return {.participation = row.participation,
-          .shared = two.shared,
-          .jacobian = row.jacobian(),
-          .shared_jacobian = two.shared_jacobian};
+      finite_pair_first_order(head, jacobians ? PairPart::all : PairPart::shared);
+  AttentionAt at{
+      .participation = row.participation, .shared = two.shared, .jacobian = row.jacobian()};
+  if (!jacobians) return at;
+  at.shared_jacobian = two.shared_jacobian;
+  at.key_jacobian = row.query_jacobian;
+  at.shared_key_jacobian = two.query_jacobian;
+  at.trace = 1 - 2 * row.participation + row.square;
+  at.shared_trace = 1 - 2 * row.participation + two.squares;
+  return at;
 }
 
 namespace {
@@ -231,10 +246,7 @@ AttentionAt AttentionCurve::at(double cosine) const {
   const double g = logit(cosine);
   if (network_.limit || !(g >= low_ && g <= high_)) return attention_at(network_, cosine);
   const Eigen::VectorXd values = interpolated(cosine);
-  return {.participation = std::exp(values[0]),
-          .shared = std::exp(values[1]),
-          .jacobian = 0,
-          .shared_jacobian = 0};
+  return {.participation = std::exp(values[0]), .shared = std::exp(values[1])};
 }
 
 AttentionScatter AttentionCurve::scatter(double cosine) const {
@@ -278,6 +290,38 @@ std::vector<BlockCosines> mean_field(const InitialTransformer& n, int blocks) {
   return all;
 }
 
+std::vector<double> pair_scatter(const InitialTransformer& n, int blocks) {
+  std::vector<double> all;
+  double scatter = 0;
+  for (const BlockCosines& c : mean_field(n, blocks)) {
+    all.push_back(scatter);
+    {
+      const AttentionAt at = attention_at(n, c.input);
+      const double kept = n.skip * n.skip;
+      const double added = n.value_variance * (at.participation - at.shared);
+      const double rest = (kept + added) * (kept + added);
+      scatter = ((kept * kept + added * added) * scatter +
+                 (2 * kept * added + added * added) / n.dimension) /
+                rest;
+    }
+    if (!n.mlp) continue;
+    const double apart = 1 - c.middle;
+    const UnitInput input = unit_input(n, c.middle);
+    const UnitMoments m = unit_moments(input);
+    const double w2 = n.mlp_variance * n.mlp_variance;
+    const double kept = n.mlp_skip * n.mlp_skip * apart;
+    const double added = n.mlp_variance * (m.a - m.b);
+    const double slope =
+        apart * (n.mlp_skip * n.mlp_skip +
+                 w2 * (std::numbers::pi - std::acos(input.correlation)) / (2 * std::numbers::pi));
+    const double rest = (kept + added) * (kept + added);
+    scatter = (slope * slope * scatter +
+               (2 * kept * added + added * added + w2 * m.between()) / n.dimension) /
+              rest;
+  }
+  return all;
+}
+
 std::vector<BlockMoments> propagate(const InitialTransformer& n,
                                     int blocks,
                                     int order,
@@ -313,6 +357,7 @@ std::vector<BlockMoments> propagate(const InitialTransformer& n,
                   of_attention.noise);
     }
     c = 1 - distance;
+    block.middle_distance = order > 0 ? law.mean([](double x) { return 1 - x; }) : distance;
     if (n.mlp) {
       const Noise of_mlp = order > 0 ? mlp_noise(n, c) : Noise{};
       distance = mlp_half(n, c).distance();

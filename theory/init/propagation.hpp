@@ -42,8 +42,12 @@ struct InitialTransformer {
 struct AttentionAt {
   double participation = 0;
   double shared = 0;
-  double jacobian = 0;         ///< J
-  double shared_jacobian = 0;  ///< E tr J_A J_B; 0 unless asked for
+  double jacobian = 0;             ///< J
+  double shared_jacobian = 0;      ///< E tr J_A J_B; 0 unless asked for, as what follows
+  double key_jacobian = 0;         ///< E |q|² J_A², E |q|² = 1, of a query q
+  double shared_key_jacobian = 0;  ///< E q_A·q_B tr J_A J_B
+  double trace = 0;                ///< E (tr J_A)²
+  double shared_trace = 0;         ///< E tr J_A tr J_B
 };
 /// @brief To order 1/d_k, with all of the participation's.
 AttentionAt attention_at(const InitialTransformer& network, double cosine, bool jacobians = false);
@@ -95,7 +99,8 @@ HalfBlock mlp_half(const InitialTransformer& network, double cosine);
 
 /// Means over networks after a block, and of the attention in it.
 struct BlockMoments {
-  double distance = 0;  ///< 1 - c
+  double distance = 0;         ///< 1 - c
+  double middle_distance = 0;  ///< the same after attention
   double participation = 0;
   double shared = 0;
   double spread = 0;  ///< standard deviation of 1 - c between networks; order 0: 0
@@ -116,6 +121,15 @@ std::vector<BlockMoments> propagate(const InitialTransformer& network,
                                     int blocks,
                                     int order,
                                     const AttentionCurve* known = nullptr);
+
+/// @brief How far the cosines of pairs of tokens scatter in one network: their variance, without
+/// what a token has in common in all its pairs, over (1-c)², before each of the blocks.
+///
+/// To first order in 1/d, of tokens whose cosines are equal before the first. A half block x → a x
+/// + y adds 2a²(1-c) y2 + y2² to d times the variance, y2 the variance of an entry of y between
+/// tokens. An MLP, whose units have the variance V between tokens given what tokens share, adds
+/// s_w⁴ E V² as well. What two rows' attention scatters by is left out: it is of order 1/(T³H).
+std::vector<double> pair_scatter(const InitialTransformer& network, int blocks);
 
 /// @brief Cosines after each half block in mean field: after attention, after the MLP.
 struct BlockCosines {

@@ -127,6 +127,7 @@ RowMoments& RowMoments::operator+=(const RowMoments& other) {
   entropy += other.entropy;
   aligned += other.aligned;
   largest += other.largest;
+  query_jacobian += other.query_jacobian;
   return *this;
 }
 
@@ -136,7 +137,8 @@ RowMoments RowMoments::operator*(double factor) const {
           .square = factor * square,
           .entropy = factor * entropy,
           .aligned = factor * aligned,
-          .largest = factor * largest};
+          .largest = factor * largest,
+          .query_jacobian = factor * query_jacobian};
 }
 
 RowMoments softmax_row(const AttentionRows& rows,

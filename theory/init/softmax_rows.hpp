@@ -44,6 +44,8 @@ struct RowMoments {
   double entropy = 0;        ///< -E Σ A ln A, nats
   double aligned = 0;        ///< E Σ_{j≠l} A_j A_l z_j z_l, logits x = s z
   double largest = 0;        ///< E max A; 0 unless asked for
+  /// E |q|² ‖diag A - A Aᵀ‖², E |q|² = 1; 0 unless the length of the query q is averaged over.
+  double query_jacobian = 0;
 
   /// @brief E ‖diag A - A Aᵀ‖², squared Frobenius norm of the softmax's Jacobian.
   double jacobian() const { return participation - 2 * cubes + square; }
@@ -73,6 +75,8 @@ struct PairMoments {
   double shared_jacobian = 0;  ///< E tr J_A J_B, J = diag A - A Aᵀ
   double squares = 0;          ///< E Σ A² Σ B²
   double square_shared = 0;    ///< E Σ A² Σ A B
+  /// E q_A·q_B tr J_A J_B, E |q|² = 1; 0 unless the queries are averaged over.
+  double query_jacobian = 0;
 };
 
 /// Which of them.

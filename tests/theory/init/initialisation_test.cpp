@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "attica/core/normal_matrix.hpp"
 #include "attica/core/random.hpp"
 #include "attica/theory/init/gradients.hpp"
 #include "attica/theory/init/key_dimension.hpp"
@@ -357,6 +358,144 @@ TEST_CASE("gram_growth: by hand", "[theory][init]") {
   CHECK_THAT(gram_growth(network), WithinRel(7.0 / 9, 1e-12));  // (1 + 2 + 1)/(3/2)² - 1
   network.mlp = false;
   CHECK(gram_growth(network) == 0);
+}
+
+/// An MLP of networks whose tokens have equal cosines before it: the variance of the cosines of
+/// pairs after it, without what a token has in common in its pairs, and the mean square of 1 - c.
+/// Gaussian matrices are drawn in their action on the tokens.
+struct DrawnScatter {
+  double pairs = 0, square_distance = 0;
+};
+DrawnScatter drawn_mlp(const InitialTransformer& n, int networks) {
+  const auto d = static_cast<Eigen::Index>(n.dimension);
+  const auto t = static_cast<Eigen::Index>(n.context);
+  Eigen::MatrixXd x = Eigen::MatrixXd::Zero(d, t);
+  x.row(0).setConstant(std::sqrt(n.cosine * n.dimension));
+  x.middleRows(1, t).diagonal().setConstant(std::sqrt((1 - n.cosine) * n.dimension));
+  const auto random = [&](const Eigen::MatrixXd& inputs, RandomStream& stream) {
+    const Eigen::MatrixXd covariance = n.mlp_variance / n.dimension * (inputs.transpose() * inputs);
+    const Eigen::MatrixXd factor = covariance.llt().matrixL();
+    return Eigen::MatrixXd(normal_matrix(d, t, stream) * factor.transpose());
+  };
+  DrawnScatter mean;
+  const auto others = static_cast<double>(t - 1);
+  const double pairs = n.context * others / 2;
+  for (std::uint64_t k = 0; k < static_cast<std::uint64_t>(networks); ++k) {
+    RandomStream stream({.seed = 3, .replicate = k});
+    const Eigen::MatrixXd active = random(x, stream).cwiseMax(0.0);
+    Eigen::MatrixXd y = n.mlp_skip * x + random(active, stream);
+    y.colwise().normalize();
+    const Eigen::MatrixXd cosines = y.transpose() * y;
+    const double all = (cosines.sum() - n.context) / (2 * pairs);
+    // Least squares of cosines as all + row_t + row_s.
+    const Eigen::VectorXd rows =
+        ((cosines.rowwise().sum().array() - 1) - others * all) / (n.context - 2);
+    double residue = 0;
+    for (Eigen::Index i = 0; i < t; ++i) {
+      for (Eigen::Index j = 0; j < i; ++j) {
+        residue += std::pow(cosines(i, j) - all - rows[i] - rows[j], 2);
+      }
+    }
+    mean.pairs += residue / (pairs - n.context) / networks;
+    mean.square_distance += (1 - all) * (1 - all) / networks;
+  }
+  return mean;
+}
+
+TEST_CASE("pair_scatter: as MLPs that are drawn scatter", "[theory][init]") {
+  InitialTransformer network{.context = 8, .dimension = 400, .value_variance = 0};
+  for (const double cosine : {0.5, 0.9}) {
+    for (const double skip : {0.0, 1.0}) {
+      CAPTURE(cosine, skip);
+      network.cosine = cosine;
+      network.mlp_skip = skip;
+      network.mlp_variance = 1 + skip / 2;
+      const DrawnScatter drawn = drawn_mlp(network, 1500);
+      const std::vector<double> scatter = pair_scatter(network, 2);
+      CHECK(scatter[0] == 0);
+      // Standard error 1 %, and terms of order 1/d.
+      CHECK_THAT(drawn.pairs / drawn.square_distance, WithinRel(scatter[1], 0.05));
+    }
+  }
+}
+
+TEST_CASE("pair_scatter: tokens that are alike, and attention, by hand", "[theory][init]") {
+  InitialTransformer network{
+      .context = 16, .dimension = 1000, .cosine = 0.9999, .value_variance = 0};
+  // ((1 + 2 + 1)/(3/2)² - 1) T/d of the second moment of the Gram matrix: gram_growth.
+  for (const int blocks : {1, 2}) {
+    CHECK_THAT(pair_scatter(network, blocks + 1).back(),
+               WithinRel(blocks * gram_growth(network) / 1000, 0.02));
+  }
+  network = {.context = 16, .dimension = 1000, .beta = 1, .cosine = 0.3, .skip = 2, .mlp = false};
+  const AttentionAt at = attention_at(network, 0.3);
+  const double y = at.participation - at.shared;
+  CHECK_THAT(pair_scatter(network, 2)[1],
+             WithinRel((8 * y + y * y) / (1000 * (4 + y) * (4 + y)), 1e-12));
+}
+
+TEST_CASE("finite_row, finite_pair: Jacobians weighted with queries, as drawn", "[theory][init]") {
+  constexpr Eigen::Index kKeys = 12;
+  constexpr Eigen::Index kWidth = 16;
+  constexpr int kDraws = 40000;
+  const FiniteHead head{.rows = {.keys = kKeys, .causal = false, .sphere = 0},
+                        .variance = 2,
+                        .cosine = 0.4,
+                        .key_dimension = kWidth};
+  const auto row_of = [&](const Eigen::VectorXd& logits) {
+    const Eigen::VectorXd a = (logits.array() - logits.maxCoeff()).exp();
+    return Eigen::VectorXd(a / a.sum());
+  };
+  const auto jacobian = [](const Eigen::VectorXd& a) {
+    return Eigen::MatrixXd(Eigen::MatrixXd(a.asDiagonal()) - a * a.transpose());
+  };
+  RandomStream stream({.seed = 5});
+  double row = 0, pair = 0, row_square = 0, pair_square = 0;
+  for (int k = 0; k < kDraws; ++k) {
+    const Eigen::MatrixXd z = normal_matrix(kWidth, 2, stream) / std::sqrt(double{kWidth});
+    const Eigen::VectorXd q = z.col(0);
+    const Eigen::VectorXd r = 0.4 * q + std::sqrt(1 - 0.16) * z.col(1);
+    const Eigen::MatrixXd keys = std::sqrt(2 * 0.6) * normal_matrix(kWidth, kKeys, stream);
+    const Eigen::MatrixXd a = jacobian(row_of(keys.transpose() * q));
+    const Eigen::MatrixXd b = jacobian(row_of(keys.transpose() * r));
+    const double of_row = q.squaredNorm() * a.squaredNorm();
+    const double of_pair = q.dot(r) * a.cwiseProduct(b).sum();
+    row += of_row / kDraws;
+    pair += of_pair / kDraws;
+    row_square += of_row * of_row / kDraws;
+    pair_square += of_pair * of_pair / kDraws;
+  }
+  const RowMoments exact = finite_row(head, false);
+  CHECK_THAT(exact.query_jacobian,
+             WithinAbs(row, 4 * std::sqrt((row_square - row * row) / kDraws)));
+  CHECK(exact.query_jacobian > 1.01 * exact.jacobian());
+  const double found = finite_pair(head, PairPart::all).query_jacobian;
+  CHECK_THAT(found, WithinAbs(pair, 4 * std::sqrt((pair_square - pair * pair) / kDraws)));
+  FiniteHead wide = head;
+  wide.key_dimension = 256;
+  CHECK_THAT(finite_pair_first_order(wide, PairPart::all).query_jacobian,
+             WithinRel(finite_pair(wide, PairPart::all).query_jacobian, 1e-3));
+}
+
+TEST_CASE("back_propagate: the next order falls as 1/d", "[theory][init]") {
+  InitialTransformer network{.context = 64, .dimension = 512, .heads = 8, .beta = 1, .cosine = 0.6};
+  const auto beyond = [&](double dimension) {
+    network.dimension = dimension;
+    const BlockGradients first = back_propagate(network, 3, 0)[2];
+    const BlockGradients next = back_propagate(network, 3, 1)[2];
+    CHECK(first.key_weight == first.query_weight);
+    return std::vector<double>{next.own / first.own - 1,
+                               next.value_weight / first.value_weight - 1,
+                               next.query_weight / first.query_weight - 1,
+                               next.key_weight / next.query_weight - 1};
+  };
+  const auto wide = beyond(1 << 14);
+  const auto wider = beyond(1 << 15);
+  for (std::size_t k = 0; k < wide.size(); ++k) {
+    CAPTURE(k);
+    CHECK_THAT(wide[k], WithinRel(2 * wider[k], 0.03));
+    CHECK(wide[k] != 0);
+  }
 }
 
 }  // namespace initialisation_test
