@@ -59,12 +59,16 @@ TheoryResult TrainingFlow::theory(TheoryGrid /*grid*/) const {
   TheoryResult result;
   List parameters;
   List samples;
+  bool slopes = false;  // of one training or more: all have the same backward pass
+  for (std::size_t k = 0; k < trainings_.size(); ++k) {
+    slopes = slopes || !training(k).directions().empty();
+  }
   for (std::size_t k = 0; k < trainings_.size(); ++k) {
     const FlowTraining& one = training(k);
     std::vector<Observable> observables;
     for (const FlowNumber& number : one.numbers()) observables.push_back(number.value);
     TheoryMethod method = one.method();
-    if (!one.directions().empty()) method.check_gradient = false;  // slopes are compared
+    if (slopes) method.check_gradient = false;  // the verdict compares the gradient
     const auto records = training_theory(one.population(), one.plan(), observables, method);
     std::vector<Curves> curves = flow_curves(one);
     Curves descent(one.point(), "step", {"descent_loss"});

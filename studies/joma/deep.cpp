@@ -29,18 +29,10 @@ void complete(Configuration& c) {
   const bool text = c.has("model.file");
   // Of masked words 15 % are targets, of a causal mask all: with 20 windows nothing is learnt.
   const bool causal = c.text("model.mask") == "causal";
-  // Over all runs: they decide the means of the start.
-  constexpr std::int64_t kTreeStarts = 6144;
-  const std::int64_t tree_starts =
-      std::max<std::int64_t>(1, kTreeStarts / c.integer("sim.replicates"));
   List steps;
   // Of width 32, a network is 0.02 nats above the Bayes loss after 400 steps; narrow ones take
   // longer.
-  // Of several rates the largest has learnt after 300.
-  const std::int64_t every = text                        ? 100
-                             : c.declares("sweep.width") ? 50
-                             : c.declares("sweep.eta")   ? 15
-                                                         : 20;
+  const std::int64_t every = text ? 100 : c.declares("sweep.width") ? 50 : 20;
   for (std::int64_t k = 0; k <= 20; ++k) steps.emplace_back(k * every);
   const Table defaults = {{"model.layers", text || c.declares("sweep.width") ? 1 : 2},
                           {"model.width", text ? 64 : 32},
@@ -48,10 +40,14 @@ void complete(Configuration& c) {
                           {"sim.lambda", text ? 0.0 : 1e-4},
                           {"sim.clip", text ? 0.5 : 0.0},
                           {"sim.batch", text && causal ? 20 : 128},
-                          {"sim.starts", text ? 64 : tree_starts},
+                          {"sim.starts", 768},
                           {"sim.steps", steps}};
   for (const auto& [key, value] : defaults) {
     if (c.declares(key) && !c.has(key)) c.set(key, value, false);
+  }
+  constexpr std::int64_t kTextStarts = 64;  // they are larger
+  if (text && c.declares("sim.starts") && !c.given("sim.starts")) {
+    c.set("sim.starts", kTextStarts, false);
   }
   const std::int64_t heads = c.integer("model.heads");
   for (const std::int64_t width : widths_of(c)) {
