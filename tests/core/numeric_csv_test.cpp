@@ -200,7 +200,7 @@ TEST_CASE("parse_matrix: a first column that counts the rows is remarked on", "[
   // Times, in seconds or milliseconds.
   for (const char* times :
        {"0.1,3\n0.2,1\n0.3,4\n0.4,1\n0.5,5\n",
-        "1700000000,3\n1700000060,1\n1700000120,4\n1700000180,1\n1700000240,5\n"})
+        "1700000000,3.5\n1700000060,1\n1700000120,4\n1700000180,1\n1700000240,5\n"})
     CHECK_THAT(remarks(times).at(0), Catch::Contains("rises in equal steps, from"));
   CHECK(remarks("0.1,3\n0.2,1\n0.3,4\n0.4,1\n0.51,5\n").empty());
   CHECK(remarks("5,3\n4,1\n3,4\n2,1\n1,5\n").size() == 1);  // falls; commas may be decimal ones
