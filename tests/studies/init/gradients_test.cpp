@@ -8,8 +8,8 @@ using attica::testing::made;
 
 TEST_CASE("init-gradients: queries and keys are not compared where their tolerance is wide",
           "[studies][init]") {
-  const TheoryResult theory = made(study_named("init-gradients"), {{"model.context", "256"}})
-                                  ->theory(TheoryGrid::requested);
+  const TheoryResult theory =
+      made(study_named("init-gradients"), {{"model.context", 256}})->theory(TheoryGrid::requested);
   for (const Prediction& p : theory.predictions) {
     const bool weight = p.series.name == "query_weight" || p.series.name == "key_weight";
     CAPTURE(p.series.name);
