@@ -21,12 +21,16 @@ MaskedSamples::MaskedSamples(PottsModel model)
   p_.setZero(contexts() * model_.colours());
   for (Index row = 0; row < sequences.rows(); ++row) {
     for (Index i = 0; i < sequences.cols(); ++i) {
-      p_[inputs_.input(row, i) * model_.colours() + sequences(row, i)] += states().weights[row];
+      p_[sample(row, i)] += states().weights[row];
     }
   }
   p_ /= p_.sum();
   cumulative_.resize(static_cast<std::size_t>(p_.size()));
   std::partial_sum(p_.begin(), p_.end(), cumulative_.begin());
+}
+
+Index MaskedSamples::sample(Index state, Index site) const {
+  return inputs_.input(state, site) * model_.colours() + states().sequences(state, site);
 }
 
 VectorXd MaskedSamples::draw(std::int64_t count, RandomStream stream) const {
@@ -88,6 +92,39 @@ void FactoredMasked::pass(const VectorXd& theta,
       }
     }
   }
+}
+
+VectorXd FactoredMasked::parameters_of(const FactoredAttention& student) const {
+  VectorXd theta(parameters());
+  Index at = 0;
+  for (Index i = 0; i < sites_; ++i) {
+    for (Index j = 0; j < sites_; ++j) {
+      if (j != i) theta[at++] = student.attention(i, j);
+    }
+  }
+  theta.tail(colours_ * colours_) = student.values.reshaped();
+  return theta;
+}
+
+FactoredAttention FactoredMasked::student(const VectorXd& theta) const {
+  FactoredAttention student{.attention = Eigen::MatrixXd::Zero(sites_, sites_),
+                            .values = theta.tail(colours_ * colours_).reshaped(colours_, colours_)};
+  Index at = 0;
+  for (Index i = 0; i < sites_; ++i) {
+    for (Index j = 0; j < sites_; ++j) {
+      if (j != i) student.attention(i, j) = theta[at++];
+    }
+  }
+  return student;
+}
+
+GroupedPopulation FactoredMasked::sequences() const {
+  const WeightedSequences& states = samples_.states();
+  GroupedPopulation::Members members(sites_, states.weights.size());
+  for (Index state = 0; state < members.cols(); ++state) {
+    for (Index i = 0; i < sites_; ++i) members(i, state) = samples_.sample(state, i);
+  }
+  return {*this, std::move(members), states.weights};
 }
 
 StoppedTraining stopped_early(const PopulationModel& model,

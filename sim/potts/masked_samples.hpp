@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "attica/core/grouped_population.hpp"
 #include "attica/core/population_model.hpp"
 #include "attica/sim/potts/transformer.hpp"
 
@@ -21,12 +22,15 @@ class MaskedSamples {
   explicit MaskedSamples(PottsModel model);
 
   const PottsModel& model() const { return model_; }
+  const ExcessLoss& excess() const { return excess_; }
   const WeightedSequences& states() const { return excess_.population(); }
   Eigen::Index contexts() const { return std::ssize(inputs_.batch().sites); }
   const networks::Batch& batch() const { return inputs_.batch(); }
   /// Of the samples. @shape{contexts C}
   const Eigen::VectorXd& p() const { return p_; }
   double bayes_loss() const { return excess_.bayes_loss(); }
+  /// @brief The sample that a state is with one masked site.
+  Eigen::Index sample(Eigen::Index state, Eigen::Index site) const;
 
   /// @brief The share of each sample among independent draws. @shape{contexts C}
   Eigen::VectorXd draw(std::int64_t count, RandomStream stream) const;
@@ -55,6 +59,13 @@ class FactoredMasked : public PopulationModel {
             Eigen::VectorXd& losses,
             const Eigen::VectorXd* weights = nullptr,
             Eigen::VectorXd* gradient = nullptr) const override;
+
+  /// @brief Parameters of a student; the diagonal of its A takes no part. @shape{P}
+  Eigen::VectorXd parameters_of(const FactoredAttention& student) const;
+  FactoredAttention student(const Eigen::VectorXd& theta) const;
+
+  /// @brief The same where a sample is a sequence with all its sites masked in turn.
+  GroupedPopulation sequences() const;
 
  private:
   const MaskedSamples& samples_;

@@ -1,17 +1,18 @@
 /// @file
-/// @brief Study body4-msd: when the layers of a deep factored network learn, SGD against descent on
-/// the whole population from the same start.
+/// @brief Study body4-msd: when the layers of a deep factored network learn, SGD on fresh or stored
+/// sequences against the training theory of the population from the same start.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <optional>
 
 #include "attica/sim/potts/sequence_data.hpp"
 #include "attica/studies/potts/body.hpp"
 #include "attica/studies/potts/model.hpp"
-#include "attica/theory/potts/deep_descent.hpp"
+#include "attica/studies/training_flow.hpp"
+#include "attica/theory/potts/deep_population.hpp"
 
 namespace attica::body4_msd {
 namespace {
@@ -41,7 +42,8 @@ class Displacement : public PointwiseExperiment {
       : problem_(c),
         plan_(body_training(c, c.integer<int>("sim.layers"))),
         starts_(c.integer<std::size_t>("sim.starts")),
-        stored_(c.integer("sim.samples") > 0),
+        samples_(c.integer("sim.samples")),
+        method_{.rank = c.integer("theory.rank"), .hold = c.integer<std::uint64_t>("theory.hold")},
         seed_(c.seed()) {
     rounded_ = {problem_.density()};
     // Stairs are narrow: equal steps beside equal ratios.
@@ -60,8 +62,12 @@ class Displacement : public PointwiseExperiment {
       result.warnings.emplace_back("no theory of the times: too many states to enumerate");
       return result;
     }
-    if (stored_ || plan_.optimiser.kind != networks::OptimiserKind::sgd) {
-      result.warnings.emplace_back("no theory of the times: it is of SGD on fresh sequences");
+    if (plan_.optimiser.kind != networks::OptimiserKind::sgd) {
+      result.warnings.emplace_back("no theory of the times: it is of SGD");
+      return result;
+    }
+    if (samples_ == 1) {
+      result.warnings.emplace_back("no theory of the times: sim.samples = 1 is far from all");
       return result;
     }
     constexpr double kMostRows = 1e8;  // a minute
@@ -73,9 +79,16 @@ class Displacement : public PointwiseExperiment {
           "no theory of the times: {:.2g} contexts times steps, at most {:g}", rows, kMostRows));
       return result;
     }
-    const MaskedPopulation masked = MaskedPopulation::enumerated(model, enumerate(model));
-    const DeepPopulation population(masked, model.colours(), plan_.shape.residual);
-    for (std::size_t k = 0; k < starts_; ++k) add_descent(masked, population, k, result);
+    const PottsEnumeration all = enumerate(model);
+    const DeepPopulation population(MaskedPopulation::enumerated(model, all),
+                                    model.colours(),
+                                    plan_.shape.layers,
+                                    plan_.shape.residual);
+    std::optional<GroupedPopulation> sequences;
+    if (samples_ > 0) sequences.emplace(population.sequences(all.states));
+    for (std::size_t k = 0; k < starts_; ++k) {
+      add_descent(population, sequences ? &*sequences : nullptr, k, result);
+    }
     return result;
   }
 
@@ -128,44 +141,64 @@ class Displacement : public PointwiseExperiment {
     return curves;
   }
 
-  void add_descent(const MaskedPopulation& masked,
-                   const DeepPopulation& population,
+  /// MSD_l of parameters, as the training has them.
+  std::vector<Observable> displacements(const Eigen::VectorXd& start) const {
+    const Eigen::Index sites = plan_.shape.sites;
+    const Eigen::Index colours = plan_.shape.colours;
+    const Eigen::Index size = sites * sites + colours * colours;
+    std::vector<Observable> all;
+    for (Eigen::Index at = 0; at < start.size(); at += size) {
+      all.emplace_back([=](const Eigen::VectorXd& theta) {
+        const Eigen::VectorXd moved = (theta - start).segment(at, size);
+        return moved.head(sites * sites).squaredNorm() / static_cast<double>(sites) +
+               moved.tail(colours * colours).squaredNorm() / static_cast<double>(colours);
+      });
+    }
+    return all;
+  }
+
+  /// @param sequences of stored ones, or null
+  void add_descent(const DeepPopulation& population,
+                   const GroupedPopulation* sequences,
                    std::size_t start,
                    TheoryResult& result) const {
-    const networks::OptimiserOptions& sgd = plan_.optimiser;
-    const std::vector<DeepDescentRecord> path =
-        deep_descent(population,
-                     {.start = start_of(start),
-                      .rate = [&](std::uint64_t n) { return sgd.learning_rate * sgd.schedule(n); },
-                      .clip_norm = sgd.clip_norm,
-                      .batch = static_cast<double>(plan_.batch),
-                      .recorded = plan_.recorded});
+    TrainingPlan plan =
+        flow_plan(plan_.optimiser, plan_.batch, plan_.recorded, packed_layers(start_of(start)));
+    const PopulationModel* model = &population;
+    if (sequences != nullptr) {  // of which a batch masks one site each
+      model = sequences;
+      plan.samples = samples_;
+      plan.revisit = Revisit::replace;
+      plan.parts = &population;
+    }
+    const std::vector<TrainingTheoryRecord> path =
+        training_theory(*model, plan, displacements(plan.start), method_);
     Curves losses(start_point(start), "step", {"test_loss"});
     std::vector<Curves> moved = layer_curves(start);
     std::vector<double> steps;
-    std::vector<std::vector<double>> mean(moved.size());   // MSD of batches of B, ...
+    std::vector<std::vector<double>> mean(moved.size());   // MSD over runs, ...
     std::vector<std::vector<double>> limit(moved.size());  // ... and of the population
-    const std::size_t edge = end_of_first_order(path);
-    // Of the first order in 1/B half is allowed for orders beyond.
-    const auto told = [](const NoisyValue& v, double offset, bool described) {
-      return described ? PredictedValue{offset + v.value + v.shift, kBeyond * std::abs(v.shift)}
-                       : PredictedValue{offset + v.value, 0, false};
-    };
-    for (std::size_t k = 0; k < path.size(); ++k) {
-      const DeepDescentRecord& record = path[k];
-      const bool described = record.described && k < edge;
+    double sharpness = 0;
+    const std::size_t small = end_of_small_changes(path);
+    for (const TrainingTheoryRecord& record : path) {
+      const bool described = record.undescribed.empty() && steps.size() < small;
+      const auto told = [&](const Moment& m) {
+        return described ? PredictedValue(m.value(), m.finite_size(), true, m.numerical_error)
+                         : PredictedValue(m.order_0, 0, false);
+      };
       steps.push_back(static_cast<double>(record.step));
-      losses.add(steps.back(), {told(record.excess_loss, masked.bayes_loss(), described)});
+      losses.add(steps.back(), {told(record.loss)});
       for (std::size_t l = 0; l < moved.size(); ++l) {
-        const NoisyValue& msd = record.displacement[l];
-        moved[l].add(steps.back(), {told(msd, 0, described)});
-        mean[l].push_back(msd.value + msd.shift);
-        limit[l].push_back(msd.value);
+        const Moment& msd = record.observed[l];
+        moved[l].add(steps.back(), {told(msd)});
+        mean[l].push_back(msd.value());
+        limit[l].push_back(msd.order_0);
       }
+      sharpness = std::max(sharpness, record.sharpness);
     }
     losses.into(result);
     const bool whole = path.size() == plan_.recorded.size();
-    const bool described = whole && edge == path.size() && path.back().described;
+    const bool described = whole && path.back().undescribed.empty() && small == path.size();
     for (std::size_t l = 0; l < moved.size(); ++l) {
       moved[l].allow_share(kShare).into(result);
       if (!whole) continue;
@@ -177,58 +210,44 @@ class Displacement : public PointwiseExperiment {
                    of_layer(l, start));
     }
     if (!whole) result.warnings.push_back(fmt::format("start {}: the descent diverges", start));
-    if (edge < path.size()) {
-      result.warnings.push_back(fmt::format(
-          "start {}: not compared from step {} on, where batches change a curve by more "
-          "than {:g} % of its size (raise sim.batch)",
-          start,
-          path[edge].step,
-          100 * kFirstOrder));
+    if (!path.empty() && !path.back().undescribed.empty()) {
+      result.warnings.push_back(fmt::format("start {}: {}", start, path.back().undescribed));
+    } else if (small < path.size()) {
+      result.warnings.push_back(
+          fmt::format("start {}: not compared from step {} on, where the first order of a layer's "
+                      "displacement exceeds {:g} of the largest (raise sim.batch or sim.samples)",
+                      start,
+                      path[small].step,
+                      kSmall));
     }
-    const auto unstable = std::ranges::find(path, false, &DeepDescentRecord::described);
-    if (unstable != path.end()) {
-      result.warnings.push_back(fmt::format(
-          "start {}: not compared from step {} on, where the learning rate times the sharpness "
-          "reaches 2 or gradients come near sim.clip",
-          start,
-          unstable->step));
-    }
-    double sharpness = 0;
-    for (const DeepDescentRecord& record : path) sharpness = std::max(sharpness, record.sharpness);
     result.diagnostics.emplace_back(fmt::format("start_{}_sharpness", start), sharpness);
   }
 
-  /// The first record where the first order in 1/B is no small change any more, of the loss or of
-  /// the layer that moves furthest: it then grows along directions in which runs go apart.
-  static std::size_t end_of_first_order(const std::vector<DeepDescentRecord>& path) {
-    double lowest = std::numeric_limits<double>::infinity();
-    double highest = 0;
+  /// The first record where the first order of a layer's displacement is no small change any more,
+  /// of the layer that moves furthest: it then grows along directions in which the loss says little
+  /// and runs go apart.
+  static std::size_t end_of_small_changes(const std::vector<TrainingTheoryRecord>& path) {
     double furthest = 0;
-    for (const DeepDescentRecord& record : path) {
-      lowest = std::min(lowest, record.excess_loss.value);
-      highest = std::max(highest, record.excess_loss.value);
-      for (const NoisyValue& msd : record.displacement) furthest = std::max(furthest, msd.value);
+    for (const TrainingTheoryRecord& record : path) {
+      for (const Moment& msd : record.observed) furthest = std::max(furthest, msd.order_0);
     }
-    const auto large = [](const NoisyValue& v, double size) {
-      return !(std::abs(v.shift) <= kFirstOrder * size);
-    };
-    const auto end = std::ranges::find_if(path, [&](const DeepDescentRecord& record) {
-      return large(record.excess_loss, highest - lowest) ||
-             std::ranges::any_of(record.displacement,
-                                 [&](const NoisyValue& msd) { return large(msd, furthest); });
+    const auto end = std::ranges::find_if(path, [&](const TrainingTheoryRecord& record) {
+      return std::ranges::any_of(record.observed, [&](const Moment& msd) {
+        return !(std::abs(msd.shift) <= kSmall * furthest);
+      });
     });
     return static_cast<std::size_t>(end - path.begin());
   }
 
-  static constexpr double kFirstOrder = 0.1;
+  static constexpr double kSmall = 0.1;
   /// Of a curve's largest value: where a curve is small its relative error says little.
   static constexpr double kShare = 0.005;
-  static constexpr double kBeyond = 0.5;
 
   BodyProblem problem_;
   DeepFactoredTraining plan_;
   std::size_t starts_;
-  bool stored_;
+  std::int64_t samples_;  ///< stored, or 0
+  TheoryMethod method_;
   std::uint64_t seed_;
 };
 

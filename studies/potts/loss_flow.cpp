@@ -16,20 +16,6 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-/// @brief Parameters of factored attention as FactoredMasked orders them.
-VectorXd parameters_of(const FactoredAttention& student) {
-  const Index sites = student.sites();
-  VectorXd theta(sites * (sites - 1) + student.values.size());
-  Index at = 0;
-  for (Index i = 0; i < sites; ++i) {
-    for (Index j = 0; j < sites; ++j) {
-      if (j != i) theta[at++] = student.attention(i, j);
-    }
-  }
-  theta.tail(student.values.size()) = student.values.reshaped();
-  return theta;
-}
-
 /// Factored attention by SGD, one random masked site a sequence.
 class Factored : public FlowTraining {
  public:
@@ -43,8 +29,10 @@ class Factored : public FlowTraining {
         method_(method),
         population_(samples),
         start_(wave(problem.model, scale)),
-        plan_(flow_plan(
-            training_.optimiser, training_.batch, training_.recorded, parameters_of(start_))) {}
+        plan_(flow_plan(training_.optimiser,
+                        training_.batch,
+                        training_.recorded,
+                        population_.parameters_of(start_))) {}
 
   Point point() const override { return {{"model", "factored"}}; }
   const PopulationModel& population() const override { return population_; }

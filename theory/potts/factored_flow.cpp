@@ -177,16 +177,6 @@ double early_overlap(const EarlyGrowth& growth, const FactoredAttention& start, 
   return a * std::cosh(angle) + b * std::sinh(angle);
 }
 
-double gradient_variance(const WeightedSequences& population, const FactoredAttention& student) {
-  FactoredAttention g;
-  double sum = 0;
-  for (Index n = 0; n < population.sequences.rows(); ++n) {
-    factored_loss(student, equally_weighted(population.sequences.row(n)), &g);
-    sum += population.weights[n] * (g.attention.squaredNorm() + g.values.squaredNorm());
-  }
-  return sum;
-}
-
 LearningTail factored_tail(const PottsModel& model, const WeightedSequences& population) {
   const Index sites = model.sites();
   const Index colours = model.colours();

@@ -76,10 +76,6 @@ double early_overlap(const EarlyGrowth& growth, const FactoredAttention& start, 
 /// @brief <u_1, A> of a student.
 double leading_overlap(const EarlyGrowth& growth, const FactoredAttention& student);
 
-/// @brief E|g|^2, g the gradient by A and V of the loss of one sequence: the trace of the noise
-/// covariance of SGD with batches of one.
-double gradient_variance(const WeightedSequences& population, const FactoredAttention& student);
-
 /// @brief E[excess loss] of the maximum-pseudo-likelihood estimate is `trace` / (2M) + O(M^(-3/2)).
 struct LearningTail {
   double trace = 0;       ///< tr(H^+ K), averaged over sites as the loss is

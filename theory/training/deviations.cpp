@@ -128,13 +128,15 @@ Deviations::Differences Deviations::along(const PopulationPoint& point,
   return d;
 }
 
-MatrixXd Deviations::slopes(const PopulationPoint& point, const MatrixXd& axes) const {
-  MatrixXd found(p_.size(), axes.cols());
+MatrixXd Deviations::slopes(const PopulationModel& model,
+                            const PopulationPoint& point,
+                            const MatrixXd& axes) const {
+  MatrixXd found(model.weights().size(), axes.cols());
   in_parallel(static_cast<std::size_t>(axes.cols()), [&](std::size_t axis) {
     const auto j = static_cast<Index>(axis);
     VectorXd up, down;
-    model_.pass(point.theta + method_.step * axes.col(j), up);
-    model_.pass(point.theta - method_.step * axes.col(j), down);
+    model.pass(point.theta + method_.step * axes.col(j), up);
+    model.pass(point.theta - method_.step * axes.col(j), down);
     found.col(j) = (up - down) / (2 * method_.step);
   });
   return found;
@@ -144,15 +146,16 @@ MatrixXd Deviations::noise_axes(const PopulationPoint& point,
                                 const MatrixXd& axes,
                                 std::uint64_t step) const {
   const Index room = axes.rows() - axes.cols();
-  MatrixXd combined(axes.rows(), std::min({method_.rank, room, p_.size()}));
+  const VectorXd& p = taken().weights();
+  MatrixXd combined(axes.rows(), std::min({method_.rank, room, p.size()}));
   in_parallel(static_cast<std::size_t>(combined.cols()), [&](std::size_t k) {
     RandomStream stream(
         {.seed = method_.seed, .id = StreamId::theory, .replicate = k, .step = step});
-    VectorXd w = p_.cwiseSqrt();
+    VectorXd w = p.cwiseSqrt();
     for (double& x : w) x *= stream.normal();
-    w -= w.sum() * p_;
+    w -= w.sum() * p;
     VectorXd losses, gradient(axes.rows());
-    model_.pass(point.theta, losses, &w, &gradient);
+    taken().pass(point.theta, losses, &w, &gradient);
     combined.col(static_cast<Index>(k)) = gradient;
   });
   return orthonormal_beside(axes, std::move(combined));
@@ -252,7 +255,7 @@ void Deviations::advance(const PopulationPoint& point, std::uint64_t first, std:
     known = seen_;
     const MatrixXd beside = noise_axes(point, known.axes, first);
     directions = side_by_side(known.axes, beside);
-    slope = side_by_side(known.slopes, slopes(point, beside));
+    slope = side_by_side(known.slopes, slopes(model_, point, beside));
   }
   directions = side_by_side(directions, orthonormal_beside(directions, known.hessian));
   const Index s = directions.cols();
@@ -270,6 +273,15 @@ void Deviations::advance(const PopulationPoint& point, std::uint64_t first, std:
   g.topRows(slope.cols()) = slope.transpose();
   g.colwise() -= (g * p_).eval();
   const MatrixXd sigma = weighted_square(g);
+  MatrixXd of_batch = noise.batch * sigma;
+  if (plan_.parts != nullptr) {  // what differs within a sample as well
+    const MatrixXd part_slope = slopes(*plan_.parts, point, directions.leftCols(slope.cols()));
+    const VectorXd& p = plan_.parts->weights();
+    MatrixXd within = part_slope.transpose() * p.asDiagonal() * part_slope;
+    const VectorXd mean = part_slope.transpose() * p;
+    within -= mean * mean.transpose() + sigma.topLeftCorner(slope.cols(), slope.cols());
+    of_batch.topLeftCorner(slope.cols(), slope.cols()) += within / static_cast<double>(plan_.batch);
+  }
   axes_ = directions;
   const MatrixXd covariance_before = padded(coordinates_of_covariance(), blocks_, s);
   batch_ = padded(batch_, blocks_, s);
@@ -300,7 +312,7 @@ void Deviations::advance(const PopulationPoint& point, std::uint64_t first, std:
     batch_ = jump * batch_ * jump.transpose();
     for (Index a = 0; a < blocks_; ++a) {
       for (Index b = 0; b < blocks_; ++b) {
-        batch_.block(a * s, b * s, s, s) += noise.batch * enters[a] * enters[b] * sigma;
+        batch_.block(a * s, b * s, s, s) += enters[a] * enters[b] * of_batch;
       }
     }
     if (samples_) carry(data_);
@@ -411,9 +423,17 @@ LossMoments Deviations::losses() const {
     }
   }
   if (plan_.batch > 0) {
+    double of_batch = noise.total * of_losses;
+    if (plan_.parts != nullptr) {
+      VectorXd losses;
+      plan_.parts->pass(point_->theta, losses);
+      losses.array() -= out.test.order_0;
+      of_batch += (plan_.parts->weights().dot(losses.cwiseAbs2()) - of_losses) /
+                  static_cast<double>(plan_.batch);
+    }
     out.batch.curvature_variance = out.test.curvature_variance;
     out.batch.variance =
-        noise.total * of_losses + 2 * with_losses + gradient_variance + out.test.curvature_variance;
+        of_batch + 2 * with_losses + gradient_variance + out.test.curvature_variance;
   }
   return out;
 }

@@ -62,8 +62,12 @@ class Deviations {
   Differences along(const PopulationPoint& point,
                     const Eigen::MatrixXd& axes,
                     const Eigen::MatrixXd& weights) const;
-  /// Slopes of the losses alone.
-  Eigen::MatrixXd slopes(const PopulationPoint& point, const Eigen::MatrixXd& axes) const;
+  /// Slopes of the losses of a model alone: of samples or of their parts.
+  Eigen::MatrixXd slopes(const PopulationModel& model,
+                         const PopulationPoint& point,
+                         const Eigen::MatrixXd& axes) const;
+  /// What batches take: samples, or parts of them.
+  const PopulationModel& taken() const { return plan_.parts != nullptr ? *plan_.parts : model_; }
   /// Axes beside `axes` that span noise: random combinations of g_s - g.
   Eigen::MatrixXd noise_axes(const PopulationPoint& point,
                              const Eigen::MatrixXd& axes,

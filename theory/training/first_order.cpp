@@ -106,10 +106,20 @@ void require_domain(const PopulationModel& model,
           "samples",
           number(plan.samples),
           "at least 2 (0: fresh data)");
-  require(plan.samples == 0 || plan.batch <= plan.samples,
+  require(plan.samples == 0 || plan.revisit == Revisit::replace || plan.batch <= plan.samples,
           "batch",
           number(plan.batch),
           fmt::format("at most samples = {}", plan.samples));
+  require(plan.parts == nullptr ||
+              (plan.update != Update::adam && method.pairs == 0 && plan.batch > 0 &&
+               (plan.samples == 0 || plan.revisit == Revisit::replace)),
+          "parts",
+          1,
+          "none, unless for batches of fresh data or with replacement, without pairs");
+  require(plan.parts == nullptr || plan.parts->parameters() == model.parameters(),
+          "parts",
+          plan.parts == nullptr ? 0 : number(plan.parts->parameters()),
+          fmt::format("{} parameters, as the model", model.parameters()));
   require(!plan.recorded.empty() && std::ranges::is_sorted(plan.recorded, std::less_equal<>()),
           "recorded",
           number(plan.recorded.size()),

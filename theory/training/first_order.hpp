@@ -14,10 +14,12 @@
 ///                          d' = (1 - eta H) d - (eta/2) T:C - (eta/M) sum_s p_s H_s R_s
 ///     mean                 E f = f + f'.d + f'':C / 2
 ///
-/// and batches out of M samples have both. C and R are kept along `rank` axes. Everything is taken
-/// from differences of losses and reweighted gradients along them (PopulationModel::pass): no
-/// second derivative, no gradient of a single sample. docs/training.md derives these equations and
-/// says how far they hold.
+/// and batches out of M samples have both. Where batches take a random part of every sample, such
+/// as one site of a sequence, they have the covariance Sigma_parts of its gradient in place of
+/// Sigma: (Sigma_parts - Sigma/M) / B around M samples. C and R are kept along `rank` axes.
+/// Everything is taken from differences of losses and reweighted gradients along them
+/// (PopulationModel::pass): no second derivative, no gradient of a single sample. docs/training.md
+/// derives these equations and says how far they hold.
 ///
 /// Source: expansion of a recursion in small noise (C. W. Gardiner, Handbook of Stochastic Methods,
 /// section 6.2); for fixed samples the stationary limit is that of D. R. Cox and E. J. Snell, J. R.
@@ -60,6 +62,11 @@ struct TrainingPlan {
   std::int64_t batch = 0;    ///< B; 0: the whole population, or all samples
   std::int64_t samples = 0;  ///< M; 0: fresh data
   Revisit revisit = Revisit::epoch;
+  /// What a batch takes of a sample, such as one site of a sequence: a model with the same
+  /// parameters that has every part as a sample, where the loss of a sample is the mean of those of
+  /// its parts. Outlives the plan; null: whole samples. Not by pairs, and of M samples with
+  /// `Revisit::replace` alone.
+  const PopulationModel* parts = nullptr;
   std::vector<std::uint64_t> recorded;  ///< steps, strictly ascending
 };
 

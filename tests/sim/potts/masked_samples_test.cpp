@@ -47,6 +47,30 @@ TEST_CASE("FactoredMasked: the mean loss is that of factored attention on all st
   CHECK_THAT(all.p().dot(losses), WithinAbs(excess(student) + all.bayes_loss(), 1e-12));
 }
 
+TEST_CASE("FactoredMasked: a sequence has the mean loss of its sites", "[sim][potts]") {
+  const MaskedSamples all = samples();
+  const FactoredMasked model(all);
+  const GroupedPopulation sequences = model.sequences();
+  VectorXd theta = some_parameters(model.parameters());
+  const FactoredAttention student = model.student(theta);
+  CHECK(model.parameters_of(student) == theta);
+  const VectorXd weights = VectorXd::NullaryExpr(
+      sequences.weights().size(), [](Index k) { return std::cos(static_cast<double>(k)); });
+  VectorXd losses;
+  VectorXd gradient;
+  sequences.pass(theta, losses, &weights, &gradient);
+  FactoredAttention sum{MatrixXd::Zero(kSites, kSites), MatrixXd::Zero(kColours, kColours)};
+  for (Index n = 0; n < losses.size(); ++n) {
+    FactoredAttention one;
+    const double loss =
+        factored_loss(student, equally_weighted(all.states().sequences.row(n)), &one);
+    CHECK_THAT(losses[n], WithinAbs(loss, 1e-12));
+    sum.attention += weights[n] * one.attention;
+    sum.values += weights[n] * one.values;
+  }
+  CHECK_THAT((gradient - model.parameters_of(sum)).norm(), WithinAbs(0, 1e-12));
+}
+
 TEST_CASE("FactoredMasked: the gradient is the derivative of the losses", "[sim][potts]") {
   const MaskedSamples all = samples();
   const FactoredMasked model(all);

@@ -2,6 +2,7 @@
 /// @brief What takes long of body4-msd: models with random parts, and the theory of their times.
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <vector>
 
 #include "configured_study.hpp"
@@ -67,7 +68,7 @@ TEST_CASE("body4-msd: a theory of the times for every start, where it takes no m
   const auto clipped =
       made(study, {{"sim.length", 200}, {"sim.clip", 0.01}})->theory(TheoryGrid::requested);
   REQUIRE(clipped.warnings.size() == 1);
-  CHECK_THAT(clipped.warnings.front(), Catch::Contains("sim.clip"));
+  CHECK_THAT(clipped.warnings.front(), Catch::Contains("clip_norm"));
   for (const Prediction& p : clipped.predictions) {
     if (p.series.name == "msd") CHECK_FALSE(p.compared.back());
   }
@@ -75,6 +76,22 @@ TEST_CASE("body4-msd: a theory of the times for every start, where it takes no m
       made(study, {{"sim.length", 200}, {"sim.eta", 1e3}})->theory(TheoryGrid::requested);
   REQUIRE_FALSE(wild.warnings.empty());
   CHECK_THAT(wild.warnings.front(), Catch::Contains("diverges"));
+}
+
+TEST_CASE("body4-msd: stored sequences have a theory, which comes to that of fresh ones",
+          "[studies][slow][study:body4-msd]") {
+  const auto loss_at = [](std::int64_t samples) {
+    const auto theory = made(study_named("body4-msd"),
+                             {{"sim.length", 300}, {"sim.samples", samples}, {"sim.batch", 64}})
+                            ->theory(TheoryGrid::requested);
+    CHECK(theory.warnings.empty());
+    return attica::testing::curves_of(theory, "test_loss").at(0).y.back();
+  };
+  const double fresh = loss_at(0);
+  const double many = loss_at(20000) - fresh;
+  const double more = loss_at(40000) - fresh;
+  CHECK(std::abs(many) > 1e-7);
+  CHECK(many / more == Approx(2).epsilon(0.01));
 }
 
 }  // namespace studies_potts_body4_msd_slow_test

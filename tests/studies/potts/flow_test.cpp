@@ -11,6 +11,7 @@ using namespace attica;
 
 namespace studies_potts_flow_test {
 
+using attica::testing::curves_of;
 using attica::testing::made;
 using attica::testing::refused;
 
@@ -32,6 +33,41 @@ TEST_CASE("potts studies: replicates depend on their number alone",
   const Piece last{.first_replicate = 4, .replicates = 1, .seed = 1};
   CHECK(flow->simulate(both)[1].series[0].y == flow->simulate(last)[0].series[0].y);
   CHECK(flow->simulate(both)[0].series[0].y != flow->simulate(last)[0].series[0].y);
+}
+
+/// Excess loss at t = 5.
+double excess_at(const std::string& level, double eta) {
+  const auto flow = made(
+      study_named("potts-flow"),
+      {{"sim.times", List{5.0}}, {"sim.eta", eta}, {"theory.level", level}, {"theory.hold", 20}});
+  return curves_of(flow->theory(TheoryGrid::requested), "excess_loss").at(0).y.at(0);
+}
+
+TEST_CASE("potts-flow: descent at its rate comes to gradient flow in proportion to the rate",
+          "[studies][potts][study:potts-flow]") {
+  const double limit = excess_at("flow", 0.5);
+  CHECK(excess_at("flow", 0.25) == Approx(limit).epsilon(1e-8));
+  const double coarse = excess_at("steps", 0.1) - limit;
+  const double fine = excess_at("steps", 0.05) - limit;
+  CHECK(coarse > 1e-4);
+  CHECK(coarse / fine == Approx(2).epsilon(0.05));
+}
+
+TEST_CASE("potts-flow: batches lift the loss as the rate over their size", "[studies][potts]") {
+  const double steps = excess_at("steps", 0.1);
+  CHECK(excess_at("batches", 0.1) > steps);
+  CHECK(excess_at("batches", 0.1) < steps + 1e-3);
+}
+
+TEST_CASE("potts-flow: a theory of too many steps is refused", "[studies][potts]") {
+  const auto parameter = [](const std::string& level) {
+    return refused([&] {
+      made(study_named("potts-flow"),
+           {{"model.sites", 10}, {"sim.eta", 1e-3}, {"theory.level", level}});
+    });
+  };
+  CHECK(parameter("batches") == "sim.eta");
+  CHECK(parameter("flow") == "accepted");
 }
 
 }  // namespace studies_potts_flow_test

@@ -141,17 +141,6 @@ TEST_CASE("factored_tail: independent sites count the parameters of a row", "[th
   CHECK_THAT(tail.trace, WithinRel(3.0, 1e-6));
 }
 
-TEST_CASE("gradient_variance: the trace of K at the truth of independent sites",
-          "[theory][potts]") {
-  // Without couplings the logits of the student A = 0 are 0, only A has a gradient, -(1/L) (e -
-  // 1/C) V e: with V = Pi its squares are those of two centred one-hot vectors, (C-1)/C^2 a pair.
-  const PottsModel model(ring_couplings(3), MatrixXd::Zero(2, 2), 1);
-  const FactoredAttention student{MatrixXd::Zero(3, 3),
-                                  MatrixXd::Identity(2, 2) - MatrixXd::Constant(2, 2, 0.5)};
-  // <e_a - 1/2, e_c - 1/2> = +-1/2, squared 1/4, over L^2 = 9, for six ordered pairs.
-  CHECK_THAT(gradient_variance(enumerate(model).states, student), WithinRel(6.0 / 36, 1e-12));
-}
-
 TEST_CASE("orient: the start grows to positive values, whatever the sign", "[theory][potts]") {
   const WeightedSequences population = enumerate(cosine_model(4, 3, 1.2)).states;
   EarlyGrowth growth = early_growth(population, 3);

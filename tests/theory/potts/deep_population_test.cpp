@@ -1,4 +1,4 @@
-#include "attica/theory/potts/deep_descent.hpp"
+#include "attica/theory/potts/deep_population.hpp"
 
 #include <fmt/format.h>
 
@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "attica/core/potts/body_ensembles.hpp"
+#include "attica/theory/training/first_order.hpp"
 #include "core/reference_models.hpp"
 #include "finite_differences.hpp"
 #include "reference_values.hpp"
@@ -17,7 +18,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-namespace potts_deep_descent_test {
+namespace potts_deep_population_test {
 
 /// A_l = 0.3 sin(1 + l + i + 2j), V_l = 0.3 cos(1 + 2l + 2a + c).
 DeepLayers wave_layers(int depth, Index sites, Index colours) {
@@ -75,6 +76,15 @@ double population_loss(const DeepLayers& layers, bool residual, const PottsEnume
   return sum;
 }
 
+/// The mean loss, and its gradient if asked for.
+double mean_loss(const DeepPopulation& population,
+                 const VectorXd& x,
+                 VectorXd* gradient = nullptr) {
+  VectorXd losses;
+  population.pass(x, losses, gradient == nullptr ? nullptr : &population.weights(), gradient);
+  return population.weights().dot(losses);
+}
+
 TEST_CASE("DeepPopulation: recorded population losses and gradients", "[theory]") {
   const Reference r = reference_values("potts").at("fourbody");
   const BodyModel model = four_body();
@@ -85,12 +95,12 @@ TEST_CASE("DeepPopulation: recorded population losses and gradients", "[theory]"
       CAPTURE(key);
       const Reference expected = r.at(key);
       const DeepLayers layers = wave_layers(depth, 5, 3);
-      const DeepPopulation population(masked, 3, residual);
-      double excess = 0;
-      const DeepLayers gradient = unpacked_layers(population.gradient(layers, &excess), 5, 3);
-      CHECK(masked.bayes_loss() + excess ==
-            Approx(expected.at("loss").get<double>()).epsilon(1e-12));
-      CHECK(population.excess(layers) == Approx(excess).epsilon(1e-13));
+      const DeepPopulation population(masked, 3, depth, residual);
+      VectorXd packed;
+      const double loss = mean_loss(population, packed_layers(layers), &packed);
+      const DeepLayers gradient = unpacked_layers(packed, 5, 3);
+      CHECK(loss == Approx(expected.at("loss").get<double>()).epsilon(1e-12));
+      CHECK(mean_loss(population, packed_layers(layers)) == loss);
       for (std::size_t l = 0; l < gradient.size(); ++l) {
         CHECK(gradient[l].attention.norm() ==
               Approx(expected.at("gA_norm")[l].get<double>()).epsilon(1e-9));
@@ -109,22 +119,35 @@ TEST_CASE("DeepPopulation: gradient by differences of a loss summed sequence by 
   const PottsEnumeration all = enumerate(model);
   const MaskedPopulation masked = MaskedPopulation::enumerated(model, all);
   for (const bool residual : {false, true}) {
-    const DeepPopulation population(masked, 2, residual);
+    const DeepPopulation population(masked, 2, 3, residual);
     VectorXd x = packed_layers(wave_layers(3, 4, 2));
-    const VectorXd gradient = population.gradient(unpacked_layers(x, 4, 2));
+    VectorXd gradient;
+    mean_loss(population, x, &gradient);
     check_gradient([&] { return population_loss(unpacked_layers(x, 4, 2), residual, all); },
                    entries(x),
                    entries(gradient));
-    // The Hessian row by row, by differences of the gradient of fourth order: its own are of first
-    // order, step 1e-6 times third derivatives of order one.
-    const MatrixXd hessian = population.hessian(unpacked_layers(x, 4, 2));
-    for (const Index k : {0, 17, 40}) {
-      const VectorXd row = hessian.col(k);
-      check_gradient([&] { return population.gradient(unpacked_layers(x, 4, 2))[k]; },
-                     entries(x),
-                     entries(row),
-                     {.tolerance = 1e-5});
+    // Of weights of either sign, and sequences one by one.
+    const GroupedPopulation sequences = population.sequences(all.states);
+    const VectorXd w = VectorXd::NullaryExpr(
+        all.states.weights.size(), [](Index k) { return std::cos(static_cast<double>(k)); });
+    VectorXd losses;
+    sequences.pass(x, losses, &w, &gradient);
+    const DeepLayers layers = unpacked_layers(x, 4, 2);
+    for (Index n = 0; n < losses.size(); ++n) {
+      double mean = 0;
+      for (Index i = 0; i < 4; ++i) {
+        mean += sequence_loss(layers, residual, all.states.sequences.row(n), i) / 4;
+      }
+      CHECK(losses[n] == Approx(mean).epsilon(1e-12));
     }
+    check_gradient(
+        [&] {
+          VectorXd at;
+          sequences.pass(x, at);
+          return w.dot(at);
+        },
+        entries(x),
+        entries(gradient));
   }
 }
 
@@ -133,8 +156,9 @@ TEST_CASE("DeepPopulation: what scaling a map leaves alone", "[theory]") {
   const MaskedPopulation masked = MaskedPopulation::enumerated(model, enumerate(model));
   const auto products = [&](bool residual) {
     const DeepLayers layers = wave_layers(3, 5, 3);
-    const DeepLayers gradient =
-        unpacked_layers(DeepPopulation(masked, 3, residual).gradient(layers), 5, 3);
+    VectorXd packed;
+    mean_loss(DeepPopulation(masked, 3, 3, residual), packed_layers(layers), &packed);
+    const DeepLayers gradient = unpacked_layers(packed, 5, 3);
     std::vector<double> of_layer;
     for (std::size_t l = 0; l < layers.size(); ++l) {
       of_layer.push_back(layers[l].attention.cwiseProduct(gradient[l].attention).sum());
@@ -164,7 +188,7 @@ struct Small {
   BodyModel model = pairs();
   PottsEnumeration all = enumerate(model);
   MaskedPopulation masked = MaskedPopulation::enumerated(model, all);
-  DeepPopulation population{masked, 2, true};
+  DeepPopulation population{masked, 2, 2, true};
   VectorXd start = 2 * packed_layers(wave_layers(2, 3, 2));
 
   DeepLayers layers(const VectorXd& x) const { return unpacked_layers(x, 3, 2); }
@@ -182,23 +206,7 @@ struct Small {
   }
 };
 
-TEST_CASE("DeepPopulation: covariance of one sequence's gradient, example by example", "[theory]") {
-  const Small small;
-  MatrixXd second = MatrixXd::Zero(small.start.size(), small.start.size());
-  VectorXd mean = VectorXd::Zero(small.start.size());
-  for_examples(small.all, [&](Index n, Index i, double weight) {
-    const VectorXd g = small.example_gradient(small.start, n, i);
-    second += weight * g * g.transpose();
-    mean += weight * g;
-  });
-  const MatrixXd expected = second - mean * mean.transpose();
-  const MatrixXd found = small.population.gradient_covariance(small.layers(small.start));
-  // Central differences: step^2 and rounding 1e-16/step.
-  CHECK((found - expected).norm() < 1e-8 * expected.norm() + 1e-9);
-  CHECK(expected.norm() > 1e-3);
-}
-
-TEST_CASE("deep_descent: mean and variance over all batches, sequence by sequence",
+TEST_CASE("DeepPopulation: mean and variance over all batches, sequence by sequence",
           "[theory][slow]") {
   // B = 1, three steps: 24^3 runs, all of them made. What the first order leaves is of relative
   // order eta.
@@ -217,7 +225,7 @@ TEST_CASE("deep_descent: mean and variance over all batches, sequence by sequenc
               return moved.segment(at, 9).squaredNorm() / 3 +
                      moved.segment(at + 9, 4).squaredNorm() / 2;
             };
-            const double values[] = {small.population.excess(small.layers(x)), msd(0), msd(13)};
+            const double values[] = {mean_loss(small.population, x), msd(0), msd(13)};
             for (std::size_t k = 0; k < 3; ++k) {
               sums[k].mean += weight * values[k];
               sums[k].square += weight * values[k] * values[k];
@@ -233,19 +241,23 @@ TEST_CASE("deep_descent: mean and variance over all batches, sequence by sequenc
   };
   constexpr double kEta = 0.02;
   const auto sums = exact(kEta);
-  const std::vector<DeepDescentRecord> path =
-      deep_descent(small.population,
-                   {.start = small.layers(small.start),
-                    .rate = [](std::uint64_t) { return kEta; },
-                    .batch = 1,
-                    .recorded = {1, kSteps}});
+  const auto msd = [&](Index at) {
+    return [&, at](const VectorXd& x) {
+      const VectorXd moved = x - small.start;
+      return moved.segment(at, 9).squaredNorm() / 3 + moved.segment(at + 9, 4).squaredNorm() / 2;
+    };
+  };
+  const auto path = training_theory(small.population,
+                                    {.start = small.start,
+                                     .rate = [](std::uint64_t) { return kEta; },
+                                     .batch = 1,
+                                     .recorded = {1, kSteps}},
+                                    {msd(0), msd(13)});
   REQUIRE(path.size() == 2);
-  CHECK(path.back().described);
-  const NoisyValue found[] = {
-      path[1].excess_loss, path[1].displacement[0], path[1].displacement[1]};
+  const Moment found[] = {path[1].loss, path[1].observed[0], path[1].observed[1]};
   for (std::size_t k = 0; k < 3; ++k) {
     CAPTURE(k);
-    CHECK(found[k].shift == Approx(sums[k].mean - found[k].value).epsilon(2 * kEta));
+    CHECK(found[k].shift == Approx(sums[k].mean - found[k].order_0).epsilon(2 * kEta));
     CHECK(std::abs(found[k].shift) > 1e-6);
     const double variance = sums[k].square - sums[k].mean * sums[k].mean;
     // Of a displacement the fluctuation of the noise's own square counts here as well: B = 1.
@@ -253,70 +265,4 @@ TEST_CASE("deep_descent: mean and variance over all batches, sequence by sequenc
   }
 }
 
-TEST_CASE("deep_descent: H, K and C are those of the point that a step leaves", "[theory]") {
-  // Two large steps, by the recursion itself. Half a step later both shift and variance are off by
-  // a tenth; `along_axes` leaves out a thousandth of C.
-  const Small small;
-  constexpr double kEta = 0.5;
-  const auto hessian = [&](const VectorXd& x) { return small.population.hessian(small.layers(x)); };
-  const VectorXd& x0 = small.start;
-  const VectorXd x1 = x0 - kEta * small.population.gradient(x0);
-  const VectorXd x2 = x1 - kEta * small.population.gradient(x1);
-  const auto noise = [&](const VectorXd& x) -> MatrixXd {
-    return kEta * kEta * small.population.gradient_covariance(small.layers(x));
-  };
-  const MatrixXd c1 = noise(x0);
-  const MatrixXd jump = MatrixXd::Identity(x0.size(), x0.size()) - kEta * hessian(x1);
-  const MatrixXd c2 = jump * c1 * jump.transpose() + noise(x1);
-  const VectorXd g2 = small.population.gradient(x2);
-  constexpr double kStep = 1e-3;
-  const double drift =
-      (hessian(x1 + kStep * g2) - hessian(x1 - kStep * g2)).cwiseProduct(c1).sum() / (2 * kStep);
-  const double shift = -kEta / 2 * drift + hessian(x2).cwiseProduct(c2).sum() / 2;
-  const auto rate = [](std::uint64_t) { return kEta; };
-  const auto path =
-      deep_descent(small.population, {.start = small.layers(x0), .rate = rate, .recorded = {1, 2}});
-  CHECK(path[1].excess_loss.shift == Approx(shift).epsilon(2e-3));
-  CHECK(path[1].excess_loss.variance == Approx(g2.dot(c2 * g2)).epsilon(1e-4));
-}
-
-TEST_CASE("deep_descent: steps, rates and clips are those of the recursion", "[theory]") {
-  const Small small;
-  const auto rate = [](std::uint64_t n) { return n < 30 ? 0.5 : 0.05; };
-  VectorXd x = small.start;
-  constexpr double kClip = 0.1;
-  for (std::uint64_t n = 0; n < 50; ++n) {
-    VectorXd g = small.population.gradient(small.layers(x));
-    if (g.norm() > kClip) g *= kClip / g.norm();
-    x -= rate(n) * g;
-  }
-  const auto path = deep_descent(small.population,
-                                 {.start = small.layers(small.start),
-                                  .rate = rate,
-                                  .clip_norm = kClip,
-                                  .batch = 1e6,
-                                  .recorded = {0, 50}});
-  CHECK(path[0].excess_loss.value == small.population.excess(small.layers(small.start)));
-  CHECK(path[0].displacement[1].value == 0);
-  CHECK(path[1].excess_loss.value ==
-        Approx(small.population.excess(small.layers(x))).epsilon(1e-12));
-  CHECK_FALSE(path[1].described);  // its first gradients are clipped
-  CHECK_THROWS_WITH(deep_descent(small.population, {}), Catch::Contains("start"));
-}
-
-TEST_CASE("deep_descent: a rate beyond the edge of stability is not described", "[theory]") {
-  const Small small;
-  const auto described = [&](double eta) {
-    return deep_descent(small.population,
-                        {.start = small.layers(small.start),
-                         .rate = [=](std::uint64_t) { return eta; },
-                         .batch = 100,
-                         .recorded = {1, 2}})
-        .back();
-  };
-  const double sharpness = described(1e-3).sharpness;
-  CHECK(described(1.8 / sharpness).described);
-  CHECK_FALSE(described(10 / sharpness).described);
-}
-
-}  // namespace potts_deep_descent_test
+}  // namespace potts_deep_population_test
