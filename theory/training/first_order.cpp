@@ -397,11 +397,12 @@ Records training_theory(const PopulationModel& model,
         refusals.push_back(
             {records[k].step,
              fmt::format(
-                 "from step {}: differences of lengths {} and {} disagree: use more axes, or "
+                 "from step {}: differences of lengths {} and {} disagree: use more axes, {}or "
                  "a longer step if the loss has kinks",
                  records[k].step,
                  method.step,
-                 coarser.step)});
+                 coarser.step,
+                 method.hold > 1 ? "hold derivatives over fewer steps, " : "")});
       }
     }
   }

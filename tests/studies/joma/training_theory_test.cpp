@@ -74,8 +74,8 @@ TEST_CASE("joma-softmax: its flows are those of the training theory to their ord
                       entries[1](state.flat()) - record.observed[1].order_0};
   };
   for (const int orders : {1, 2}) {
-    const auto coarse = left(16, orders);
-    const auto fine = left(32, orders);
+    const auto coarse = left(32, orders);
+    const auto fine = left(64, orders);
     for (std::size_t k = 0; k < coarse.size(); ++k) {
       CAPTURE(orders, k);
       CHECK(std::log2(coarse[k] / fine[k]) == Approx(orders + 1).margin(0.25));

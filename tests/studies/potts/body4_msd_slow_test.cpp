@@ -32,7 +32,8 @@ TEST_CASE("body4-msd: not compared once batches change a curve by more than a te
   // Two colours leave the last plateau along a direction in which SGD of B = 512 goes apart: the
   // first order moves MSD_1 by -0.3 of 1.43, runs by -0.03.
   const auto theory = [](std::int64_t batch) {
-    return made(study_named("body4-msd"), {{"model.colours", 2}, {"sim.batch", batch}})
+    return made(study_named("body4-msd"),
+                {{"model.colours", 2}, {"sim.batch", batch}, {"theory.hold", 25}})
         ->theory(TheoryGrid::requested);
   };
   const TheoryResult noisy = theory(512);
