@@ -107,7 +107,8 @@ TEST_CASE("training_theory: what first order leaves of batches of parts falls as
   const Left before = left_of(tiny, tiny.plan(8, 4));
   const Left after = left_of(tiny, tiny.plan(16, 8));
   CHECK(before.test / after.test == Approx(4).margin(0.4));
-  // Of the train loss the second order nearly cancels: the ratio is 7.6, close to that of the third.
+  // Of the train loss the second order nearly cancels: the ratio is 7.6, close to that of the
+  // third.
   CHECK(before.train / after.train > 3.6);
   // Of whole samples the noise is another one, already at first order.
   TrainingPlan whole = tiny.plan(16, 8);
