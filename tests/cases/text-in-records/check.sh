@@ -5,11 +5,15 @@ refused() { # NAME OF THE FORMAT
   run 2 theory bigrams-boosting --set 'model.instance="text"' --set 'model.unit="word"' --set 'model.file="corpus"' --set model.tokens=4 --quiet
   says err "$1"
 }
-for json in '{"text": "the cat sat"}\n{"text": "the dog ran"}\n' '[\n  {"text": "the cat sat"}]\n' '["the cat sat", "the dog"]\n' \
-  '{"train": {"text": ["the cat"]}}'; do
+for json in '{"text": "the cat sat"}\n{"text": "the dog ran"}\n' '{"train": {"text": ["the cat"]}}'; do
   printf "$json" >corpus
   refused "a JSON file"
-  says err "jq -r .text"
+  says err "jq -r .text FILE"
+done
+for json in '[\n  {"text": "the cat sat"}]\n' '["the cat sat", "the dog"]\n'; do
+  printf "$json" >corpus
+  refused "a JSON file"
+  says err "jq -r '.[].text' FILE"
 done
 printf '%% a paper\n\\documentclass{article}\n\\begin{document}\nthe cat\n\\end{document}\n' >corpus
 refused "a LaTeX file"
