@@ -50,6 +50,9 @@ while IFS= read -r header; do
   [ "$users" -gt 0 ] || fail "nobody uses $header"
 done < <(git ls-files '*.hpp' | grep -E "^($(IFS='|'; echo "${folders[*]}"))/")
 
+# Labels are TeX or have gnuplot's marks: of both, the dollars are drawn.
+! git grep -nE '"[^"]*(\$[^"]*\{/:|\{/:[^"]*\$)[^"]*"' -- 'studies/*.toml' || fail "a label mixes TeX and gnuplot's marks"
+
 # What a touched header costs: the sources that read it, directly or through another header. The kit does not know how
 # curves are judged. A header of theory/ is read by sixteen sources at most, those of the training theory by twenty (their own,
 # those of flows, and a study each).
