@@ -39,9 +39,9 @@ Observable weighted_loss(const PopulationModel& model, VectorXd weights) {
 }
 
 void require_gradient_of_losses(const PopulationModel& model, const VectorXd& theta, double step) {
-  constexpr double kShare = 0.02;   // of the slope
-  constexpr double kKinks = 3;      // of the scatter of slopes over samples, times the step
-  constexpr double kSingle = 1e-8;  // rounding of the mean loss in single precision
+  constexpr double kOfSlope = 0.02;  // as a tolerance
+  constexpr double kKinks = 3;       // of the scatter of slopes over samples, times the step
+  constexpr double kSingle = 1e-8;   // rounding of the mean loss in single precision
   const VectorXd& p = model.weights();
   VectorXd losses, above, below;
   VectorXd gradient(theta.size());
@@ -61,7 +61,7 @@ void require_gradient_of_losses(const PopulationModel& model, const VectorXd& th
     if (!slopes.allFinite()) continue;
     const double by_losses = p.dot(slopes);
     const double by_gradient = gradient.dot(along);
-    const double tolerance = kShare * std::abs(by_losses) +
+    const double tolerance = kOfSlope * std::abs(by_losses) +
                              kKinks * step * std::sqrt(p.dot(slopes.cwiseAbs2())) +
                              kSingle * losses.cwiseAbs().maxCoeff() / step;
     require(std::abs(by_gradient - by_losses) <= tolerance,
