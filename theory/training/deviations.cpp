@@ -208,18 +208,21 @@ void Deviations::truncate(double rate) {
   while (kept < std::min(r, method_.rank) && shares[r - 1 - kept] > kNothing * shares[r - 1]) {
     ++kept;
   }
-  rotate(parts.eigenvectors().rightCols(kept));
+  rotate(parts.eigenvectors().rightCols(kept).rowwise().reverse());
+  turned_ = blocks_ == 1 && epoch_.size() == 0;  // what is held is C
+  if (turned_) widths_ = shares.tail(kept).reverse();
 }
 
 void Deviations::look(const PopulationPoint& point) {
   const Index r = rank();
-  widths_.resize(r);
-  if (r > 0) {
+  if (!turned_) widths_.resize(r);
+  if (!turned_ && r > 0) {
     const Eigen::SelfAdjointEigenSolver<MatrixXd> parts(
         coordinates_of_covariance().topLeftCorner(r, r));
     rotate(parts.eigenvectors().rowwise().reverse());
     widths_ = parts.eigenvalues().reverse();
   }
+  turned_ = false;
   point_ = &point;
   MatrixXd axes = axes_;
   if (method_.hold == 1) {  // H d as well

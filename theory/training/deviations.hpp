@@ -91,6 +91,7 @@ class Deviations {
   bool samples_;
   Eigen::Index blocks_;  ///< of z
   bool complete_;        ///< the axes span all parameters
+  bool turned_ = false;  ///< the axes are those of C, and `widths_` its eigenvalues
 
   Eigen::MatrixXd axes_;   ///< V
   Eigen::MatrixXd data_;   ///< U; @shape{blocks r x n}
