@@ -627,6 +627,14 @@ TEST_CASE("check: a theory that withdraws its points does not agree", "[app][che
   CHECK(none.check().exit_code() == 3);
   CHECK_THAT(explanation(none.check()), Catch::Contains("no recorded point is compared"));
   CHECK(expecting(none, {{"y", 0}}).verdict == Verdict::claims_hold);
+  const CheckRecord without_theory = app::check({.study = "toy",
+                                                 .run = "/runs/toy",
+                                                 .rules = none.rules,
+                                                 .theory = {},
+                                                 .simulation = &none.simulation,
+                                                 .claims = none.claims,
+                                                 .post_hoc_margin = {}});
+  CHECK(without_theory.verdict == Verdict::claims_hold);
   none.rules.clear();
   CHECK(none.check().verdict == Verdict::claims_hold);
 }
