@@ -78,15 +78,20 @@ LayerDraw draw_layer(const AttentionLayer& layer, RandomStream& stream) {
   return draw;
 }
 
-void softmax_columns(const MatrixXd& logits, double scale, bool causal, MatrixXd& attention) {
+double softmax_columns(const MatrixXd& logits, double scale, bool causal, MatrixXd& attention) {
   attention.setZero(logits.rows(), logits.cols());
+  double entropy = 0;
   for (Index t = 0; t < logits.cols(); ++t) {
     const Index seen = causal ? t + 1 : logits.rows();
+    const auto x = logits.col(t).head(seen).array();
+    const double largest = x.maxCoeff();
     auto row = attention.col(t).head(seen).array();
-    row = logits.col(t).head(seen).array();
-    row = (scale * (row - row.maxCoeff())).exp();
-    row /= row.sum();
+    row = (scale * (x - largest)).exp();
+    const double partition = row.sum();
+    row /= partition;
+    entropy += std::log(partition) - scale * (row * (x - largest)).sum();
   }
+  return entropy / static_cast<double>(logits.cols());
 }
 
 AttentionMeasures measure_attention(const MatrixXd& attention, const MatrixXd& values) {
@@ -97,9 +102,7 @@ AttentionMeasures measure_attention(const MatrixXd& attention, const MatrixXd& v
     const auto row = attention.col(k).array();
     const double square = row.square().sum();
     mean.participation += square / t;
-    mean.jacobian += (square - 2 * row.cube().sum() + square * square) / t;
-    // A ln A tends to 0 with A.
-    mean.entropy -= (row * (row + 1e-300).log()).sum() / t;
+    mean.jacobian += (square - 2 * (row.square() * row).sum() + square * square) / t;
     mean.largest += row.maxCoeff() / t;
   }
   mean.shared = squares_of(attention).pairs / (t * (t - 1));

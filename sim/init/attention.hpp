@@ -37,7 +37,6 @@ LayerDraw draw_layer(const AttentionLayer& layer, RandomStream& stream);
 struct AttentionMeasures {
   double participation = 0;   ///< Σ_j A_tj²
   double shared = 0;          ///< Σ_j A_tj A_sj, t ≠ s
-  double entropy = 0;         ///< nats
   double largest = 0;         ///< max_j A_tj
   double jacobian = 0;        ///< ‖diag A - A Aᵀ‖²
   double output_norm = 0;     ///< |y_t|²/d; 0 without values
@@ -46,10 +45,11 @@ struct AttentionMeasures {
 
 /// @brief Softmax of every column of β √(ln T) logits, over keys s <= t if causal.
 /// @param attention work space and result
-void softmax_columns(const Eigen::MatrixXd& logits,
-                     double scale,
-                     bool causal,
-                     Eigen::MatrixXd& attention);
+/// @return mean entropy of a column, nats
+double softmax_columns(const Eigen::MatrixXd& logits,
+                       double scale,
+                       bool causal,
+                       Eigen::MatrixXd& attention);
 
 /// @brief Measures of attention whose columns sum to 1.
 AttentionMeasures measure_attention(const Eigen::MatrixXd& attention,

@@ -110,12 +110,13 @@ class Attention : public PointwiseExperiment {
     Curves output(at(layer.tokens), "beta", kOutput);
     Eigen::MatrixXd weights;
     for (const double beta : betas_) {
-      softmax_columns(draw.logits,
-                      beta * std::sqrt(std::log(static_cast<double>(layer.tokens))),
-                      causal_,
-                      weights);
+      const double entropy =
+          softmax_columns(draw.logits,
+                          beta * std::sqrt(std::log(static_cast<double>(layer.tokens))),
+                          causal_,
+                          weights);
       const AttentionMeasures m = measure_attention(weights, draw.values);
-      attention.add(beta, {m.participation, m.shared, m.entropy, m.largest, m.jacobian});
+      attention.add(beta, {m.participation, m.shared, entropy, m.largest, m.jacobian});
       if (layer_.dimension > 0) output.add(beta, {m.output_norm, m.output_overlap});
     }
     Outcome outcome;

@@ -157,8 +157,11 @@ RowMoments softmax_row(const AttentionRows& rows,
   RowMoments all;
   double log_partition = 0;
   double mean_logit = 0;  // E Σ A x, for normal logits s² (1 - Y)
+  // A row adds to the largest weight at most its share of all weights, which sum to 1.
+  constexpr double kNoShare = 1e-14;
   MatrixXd below(with_largest ? count : 0, with_largest ? nodes : 0);
   MatrixXd slope = below;
+  Index used = 0;
   for (Index i = 0; i < count; ++i) {
     const double u = std::exp(span.low + static_cast<double>(i) * grid.step);
     const ArrayXd a = (u * boltzmann).min(kLargestExponent);
@@ -174,19 +177,19 @@ RowMoments softmax_row(const AttentionRows& rows,
     all.aligned += powers.second(delta) * z1 * z1;
     log_partition += std::exp(-u) - powers.zeroth(delta);
     mean_logit += first * s * z1;
-    if (with_largest) {
-      below.row(i) = decay;
-      slope.row(i) = a * decay;
+    if (with_largest && first * (a * decay).sum() > kNoShare) {
+      below.row(used) = decay;
+      slope.row(used++) = a * decay;
     }
   }
   all = all * grid.step;
   all.entropy = grid.step * (log_partition - mean_logit);
   if (with_largest) {
     // E[e^{-u e^y}; y < x]
-    const MatrixXd lower = below * cumulative_weights(nodes);
+    const MatrixXd lower = below.topRows(used) * cumulative_weights(nodes);
     for (Index j = 0; j < nodes; ++j) {
       const ArrayXd delta = (1 - lower.col(j).array()).max(0).min(kLargestDelta);
-      all.largest += grid.step * (slope.col(j).array() * powers.first(delta)).sum();
+      all.largest += grid.step * (slope.col(j).head(used).array() * powers.first(delta)).sum();
     }
   }
   return all;
