@@ -21,9 +21,20 @@ PottsData::PottsData(const PottsModel& model,
                      const GibbsPoolOptions& options,
                      const StreamAddress& address)
     : model_(model),
-      population_(potts_states(model) <= kMostDrawnStates ? enumerate(model).states
-                                                          : gibbs_pool(model, options, address)),
+      burn_in_(options.burn_in),
+      enumerated_(potts_states(model) <= kMostDrawnStates),
+      population_(enumerated_ ? enumerate(model).states : gibbs_pool(model, options, address)),
       sampler_(population_) {}
+
+Sequences PottsData::fresh(Index count, const StreamAddress& address) const {
+  if (enumerated_) {
+    RandomStream stream(address);
+    return sampler_.draw(count, stream);
+  }
+  PottsSampler chains(model_, {.chains = count}, address);
+  chains.sweep(burn_in_);
+  return chains.states();
+}
 
 bool few_states(Index sites, Index colours) {
   constexpr double kMost = 1 << 16;

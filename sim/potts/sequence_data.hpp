@@ -26,11 +26,17 @@ class PottsData {
   Sequences draw(Eigen::Index count, RandomStream& stream) const {
     return sampler_.draw(count, stream);
   }
+  /// @brief Independent sequences, none of the pool's: of all states, or the ends of chains of
+  /// their own after the burn-in that the pool has shown to be long enough.
+  Sequences fresh(Eigen::Index count, const StreamAddress& address) const;
   /// @brief What is drawn from: all states, or the pool.
   const WeightedSequences& population() const { return population_; }
+  bool enumerated() const { return enumerated_; }
 
  private:
   PottsModel model_;
+  std::int64_t burn_in_;
+  bool enumerated_;
   WeightedSequences population_;
   PopulationSampler sampler_;
 };

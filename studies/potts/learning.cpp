@@ -2,10 +2,16 @@
 /// @brief Study potts-learning: excess loss of the pseudo-likelihood estimates against the number
 /// of samples, factored attention and general couplings, with their 1/M tails.
 
+#include <fmt/format.h>
+
 #include <cmath>
+#include <memory>
+#include <numeric>
+#include <optional>
 
 #include "attica/sim/potts/loss_quadratic.hpp"
 #include "attica/sim/potts/pseudo_likelihood.hpp"
+#include "attica/sim/potts/sequence_data.hpp"
 #include "attica/studies/potts/model.hpp"
 #include "attica/theory/potts/factored_flow.hpp"
 
@@ -14,39 +20,159 @@ namespace {
 
 using Eigen::Index;
 
-Point of_model(const char* model) { return {{"model", model}}; }
+/// The tail of factored attention, and how far the sequences leave it open.
+struct FactoredTail {
+  LearningTail tail;
+  double error = 0;
 
-/// The enumerated model.
-struct Truth {
-  explicit Truth(PottsModel of)
-      : model(std::move(of)),
-        excess(model, enumerate(model).states),
-        sampler(excess.population()) {}
+  /// Of all states nothing is open; of a pool by leaving out every fifth of it in turn.
+  FactoredTail(const PottsModel& model, const WeightedSequences& population, bool enumerated)
+      : tail(factored_tail(model, population)) {
+    if (enumerated) return;
+    constexpr Index kParts = 5;
+    std::vector<double> traces;
+    for (Index part = 0; part < kParts; ++part) {
+      traces.push_back(factored_tail(model, without(population.sequences, part, kParts)).trace);
+    }
+    const double mean = std::accumulate(traces.begin(), traces.end(), 0.0) / kParts;
+    double squares = 0;
+    for (const double trace : traces) squares += (trace - mean) * (trace - mean);
+    error = std::sqrt(squares * (kParts - 1) / kParts);
+  }
 
-  PottsModel model;
-  ExcessLoss excess;
-  PopulationSampler sampler;
+ private:
+  static WeightedSequences without(const Sequences& all, Index part, Index parts) {
+    const Index first = part * all.rows() / parts;
+    const Index end = (part + 1) * all.rows() / parts;
+    Sequences rest(all.rows() - (end - first), all.cols());
+    rest.topRows(first) = all.topRows(first);
+    rest.bottomRows(all.rows() - end) = all.bottomRows(all.rows() - end);
+    return equally_weighted(std::move(rest));
+  }
 };
+
+/// A model, enumerated or sampled.
+struct Truth {
+  Truth(const PottsModel& model, const GibbsPoolOptions& options, std::uint64_t seed)
+      : data(model, options, {.seed = seed}), excess(model, data.population()) {
+    if (data.enumerated()) quadratics.emplace(model, data.population());
+  }
+  const PottsModel& model() const { return data.model(); }
+
+  PottsData data;
+  ExcessLoss excess;                          ///< on all states, or on the pool
+  std::optional<PottsQuadratics> quadratics;  ///< of all states
+};
+
+/// A divergence on sequences that no other replicate has, so that theirs is no common error.
+ExcessLoss tested_on(const Truth& truth, Index count, const StreamAddress& address) {
+  return {truth.model(), equally_weighted(truth.data.fresh(count, address))};
+}
 
 class Learning : public PointwiseExperiment {
  public:
   explicit Learning(Configuration& c)
-      : truth_([family = PottsFamily(c).enumerable()] { return Truth(family.model(0)); }),
-        quadratics_([this] {
-          return PottsQuadratics(truth_.get().model, truth_.get().excess.population());
-        }),
+      : betas_(c.has("sweep.beta") ? c.reals("sweep.beta") : std::vector{c.real("model.beta")}),
+        swept_(c.has("sweep.beta")),
         samples_(c.reals("sweep.samples")),
-        starts_(c.integer<int>("sim.starts")) {}
+        starts_(c.integer<int>("sim.starts")),
+        tested_(c.integer("sim.test_sequences")) {
+    if (swept_ && c.given("model.beta"))
+      throw Error(ErrorKind::input,
+                  "parameter 'model.beta' is one of those of sweep.beta: give one of the two",
+                  "model.beta");
+    const PottsFamily family(c);
+    for (const double beta : betas_) {
+      truths_.push_back(std::make_unique<Lazy<Truth>>(
+          [family = family.at(beta), options = gibbs_pool_options(c), seed = c.seed()] {
+            return Truth(family.model(0), options, seed);
+          }));
+    }
+  }
 
   TheoryResult theory(TheoryGrid grid) const override {
-    const Truth& truth = truth_.get();
-    const LearningTail factored = factored_tail(truth.model, truth.excess.population());
-    const LearningTail general = general_tail(truth.model.sites(), truth.model.colours());
-    const double spread = general_spread(truth.model, truth.excess.population());
     TheoryResult result;
-    for (const auto& [name, tail, rare] :
-         {std::tuple{"factored", factored, std::sqrt(spread)}, {"general", general, spread}}) {
-      Curves excess(of_model(name), "samples", {"excess_loss"});
+    for (std::size_t b = 0; b < betas_.size(); ++b) add_theory(b, grid, result);
+    return result;
+  }
+
+  /// The numbers of samples at every temperature, and the coefficients of the tails.
+  std::size_t points() const override { return betas_.size() * samples_.size() + 1; }
+
+ protected:
+  bool deterministic(std::size_t point) const override { return point + 1 == points(); }
+
+  double flops(std::size_t /*point*/) const override { return 2e8; }
+
+  Outcome run(const Replicate& replicate) const override {
+    Outcome outcome;
+    if (deterministic(replicate.point())) {
+      for (std::size_t b = 0; b < betas_.size(); ++b) {
+        if (const auto& quadratics = truth(b).quadratics) {
+          add_constant(outcome, "tail_trace", quadratics->factored_trace(), at(b, "factored"));
+          add_constant(outcome, "tail_trace", quadratics->general_trace(), at(b, "general"));
+        }
+      }
+      return outcome;
+    }
+    const std::size_t b = replicate.point() / samples_.size();
+    const Truth& truth = this->truth(b);
+    const Index colours = truth.model().colours();
+    const double m = samples_[replicate.point() % samples_.size()];
+    const WeightedSequences data =
+        distinct(truth.data.fresh(static_cast<Index>(m), replicate.address(StreamId::data)));
+    std::optional<ExcessLoss> own;
+    if (!truth.data.enumerated())
+      own.emplace(tested_on(truth, tested_, replicate.address(StreamId::test_data)));
+    const ExcessLoss& excess = own ? *own : truth.excess;
+    const auto record = [&](const char* model, bool converged, double value) {
+      // No minimum at finite couplings: there is no estimate to average.
+      if (!converged) outcome.status = "not converged";
+      Curves(at(b, model), "samples", {"excess_loss"})
+          .add(m, {converged ? value : kNoValue})
+          .into(outcome);
+    };
+    const PseudoLikelihoodFit general = fit_pseudo_likelihood(data, colours, 0);
+    double general_excess = excess([&](Index row, Eigen::MatrixXd& logits) {
+      general.logits(excess.population().sequences.row(row).data(), logits);
+    });
+    // The convex fit, brought to the form A_ij V, is a consistent start for the one that is not.
+    RandomStream start_stream = replicate.stream(StreamId::initialisation);
+    const FactoredFit factored = fit_factored(
+        data, colours, {.first = closest_factored(general), .starts = starts_}, start_stream);
+    double factored_excess = excess(factored.student);
+    if (truth.quadratics) {
+      // An exact control variate: what scatters to leading order, of mean 0, is taken off.
+      general_excess -= truth.quadratics->general_scatter(data, m);
+      factored_excess -= truth.quadratics->factored_scatter(data, m);
+    }
+    record("general", general.converged, general_excess);
+    record("factored", factored.converged, factored_excess);
+    return outcome;
+  }
+
+ private:
+  Point at(std::size_t b, const char* model) const {
+    return swept_ ? Point{{"model", model}, {"beta", betas_[b]}} : Point{{"model", model}};
+  }
+  const Truth& truth(std::size_t b) const { return truths_[b]->get(); }
+
+  void add_theory(std::size_t b, TheoryGrid grid, TheoryResult& result) const {
+    const Truth& truth = this->truth(b);
+    const WeightedSequences& population = truth.data.population();
+    const bool enumerated = truth.data.enumerated();
+    const FactoredTail factored(truth.model(), population, enumerated);
+    const LearningTail general = general_tail(truth.model().sites(), truth.model().colours());
+    const double spread = general_spread(truth.model(), population);
+    struct Tail {
+      const char* name;
+      LearningTail tail;
+      double error, rare;
+    };
+    for (const auto& [name, tail, error, rare] :
+         {Tail{"factored", factored.tail, factored.error, std::sqrt(spread)},
+          Tail{"general", general, 0, spread}}) {
+      Curves excess(at(b, name), "samples", {"excess_loss"});
       for (const double m : samples_) {
         // The tails are defined for any M; a data set has a whole number of sequences.
         require(grid == TheoryGrid::requested || m == std::round(m),
@@ -61,89 +187,58 @@ class Learning : public PointwiseExperiment {
         const double next = (kEven + rare) * static_cast<double>(tail.rank) / m;
         const double leading = tail.trace / (2 * m);
         const bool small = next <= kMost;
-        excess.add(m, {{leading, small ? next * leading : 0, small}});
+        excess.add(m,
+                   {PredictedValue(leading, small ? next * leading : 0, small, error / (2 * m))});
       }
       excess.into(result);
     }
-    // Differences of the gradient leave more where rare sequences bend it; far beyond that they do
-    // not tell the trace.
-    constexpr double kDifferences = 1e-6;
-    constexpr double kMostDifference = 0.01;
-    const double left = kDifferences * spread;
-    const bool told = left <= kMostDifference;
-    add_constant(
-        result, "tail_trace", PredictedValue(factored.trace, 0, told), of_model("factored"));
-    add_constant(result,
-                 "tail_trace",
-                 PredictedValue(general.trace, told ? left * general.trace : 0, told),
-                 of_model("general"));
-    result.diagnostics = {{"bayes_loss", truth.excess.bayes_loss()},
-                          {"trace_factored", factored.trace},
-                          {"rank_factored", static_cast<std::int64_t>(factored.rank)},
-                          {"parameters_per_site", static_cast<std::int64_t>(general.rank)}};
-    return result;
-  }
-
-  /// The numbers of samples, and the coefficient of the tail.
-  std::size_t points() const override { return samples_.size() + 1; }
-
- protected:
-  bool deterministic(std::size_t point) const override { return point == samples_.size(); }
-
-  double flops(std::size_t /*point*/) const override { return 2e8; }
-
-  Outcome run(const Replicate& replicate) const override {
-    const Truth& truth = truth_.get();
-    const PottsQuadratics& quadratics = quadratics_.get();
-    Outcome outcome;
-    if (deterministic(replicate.point())) {
-      add_constant(outcome, "tail_trace", quadratics.factored_trace(), of_model("factored"));
-      add_constant(outcome, "tail_trace", quadratics.general_trace(), of_model("general"));
-      return outcome;
+    if (enumerated) {
+      // Differences of the gradient leave more where rare sequences bend it; far beyond that they
+      // do not tell the trace.
+      constexpr double kDifferences = 1e-6;
+      constexpr double kMostDifference = 0.01;
+      const double left = kDifferences * spread;
+      const bool told = left <= kMostDifference;
+      const double trace = factored.tail.trace;
+      add_constant(result, "tail_trace", PredictedValue(trace, 0, told), at(b, "factored"));
+      add_constant(result,
+                   "tail_trace",
+                   PredictedValue(general.trace, told ? left * general.trace : 0, told),
+                   at(b, "general"));
     }
-    const Index colours = truth.model.colours();
-    const double m = samples_[replicate.point()];
-    RandomStream data_stream = replicate.stream();
-    const WeightedSequences data = distinct(truth.sampler.draw(static_cast<Index>(m), data_stream));
-    const auto record = [&](const char* model, bool converged, double value) {
-      // No minimum at finite couplings: there is no estimate to average.
-      if (!converged) outcome.status = "not converged";
-      Curves(of_model(model), "samples", {"excess_loss"})
-          .add(m, {converged ? value : kNoValue})
-          .into(outcome);
+    const std::string suffix = swept_ ? fmt::format("_beta_{:g}", betas_[b]) : "";
+    const auto tell = [&](const char* name, const Value& value) {
+      result.diagnostics.emplace_back(name + suffix, value);
     };
-    const PseudoLikelihoodFit general = fit_pseudo_likelihood(data, colours, 0);
-    const double general_excess = truth.excess([&](Index row, Eigen::MatrixXd& logits) {
-      general.logits(truth.excess.population().sequences.row(row).data(), logits);
-    });
-    // An exact control variate: what scatters to leading order, of mean 0, is taken off.
-    record("general", general.converged, general_excess - quadratics.general_scatter(data, m));
-    // The convex fit, brought to the form A_ij V, is a consistent start for the one that is not.
-    RandomStream start_stream = replicate.stream(StreamId::initialisation);
-    const FactoredFit factored = fit_factored(
-        data, colours, {.first = closest_factored(general), .starts = starts_}, start_stream);
-    record("factored",
-           factored.converged,
-           truth.excess(factored.student) - quadratics.factored_scatter(data, m));
-    return outcome;
+    tell("bayes_loss", truth.excess.bayes_loss());
+    tell("trace_factored", factored.tail.trace);
+    if (!enumerated) tell("trace_factored_error", factored.error);
+    tell("rank_factored", static_cast<std::int64_t>(factored.tail.rank));
+    tell("parameters_per_site", static_cast<std::int64_t>(general.rank));
   }
 
- private:
-  Lazy<Truth> truth_;
-  Lazy<PottsQuadratics> quadratics_;
+  std::vector<double> betas_;
+  bool swept_;
+  std::vector<std::unique_ptr<Lazy<Truth>>> truths_;  ///< of the inverse temperatures
   std::vector<double> samples_;
   int starts_;
+  Index tested_;  ///< sequences on which a fit is tested where states are not enumerated
 };
 
-std::vector<ExponentClaim> exponents(const Configuration& /*c*/) {
+std::vector<ExponentClaim> exponents(const Configuration& c) {
   std::vector<ExponentClaim> claims;
-  for (const char* model : {"factored", "general"}) {
-    claims.push_back({.name = model,
-                      .series = "excess_loss",
-                      .x_name = "samples",
-                      .only = of_model(model),
-                      .exponent = -1,
-                      .meaning = "leading order for many samples: the 1/M tail"});
+  const bool swept = c.has("sweep.beta");
+  for (const double beta : swept ? c.reals("sweep.beta") : std::vector{0.0}) {
+    for (const char* model : {"factored", "general"}) {
+      Point only{{"model", model}};
+      if (swept) only.emplace_back("beta", beta);
+      claims.push_back({.name = swept ? fmt::format("{}-{:g}", model, beta) : model,
+                        .series = "excess_loss",
+                        .x_name = "samples",
+                        .only = only,
+                        .exponent = -1,
+                        .meaning = "leading order for many samples: the 1/M tail"});
+    }
   }
   return claims;
 }

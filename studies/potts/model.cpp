@@ -135,11 +135,17 @@ const PottsFamily& PottsFamily::enumerable() const {
         "model.sites",
         static_cast<double>(sites_),
         fmt::format("at most {} states C^L to enumerate; larger models are sampled by `attica run` "
-                    "of potts-loss, potts-couplings, potts-peak and potts-square with "
-                    "model.least_learnable = 0 and model.least_curvature = 0",
+                    "of potts-loss, potts-couplings, potts-learning, potts-peak and potts-square "
+                    "with model.least_learnable = 0 and model.least_curvature = 0",
                     kMostStates));
   }
   return *this;
+}
+
+PottsFamily PottsFamily::at(double beta) const {
+  PottsFamily family = *this;
+  family.beta_ = beta;
+  return family;
 }
 
 BlockRidge PottsFamily::square_loss(const MatrixXd& covariance) const {

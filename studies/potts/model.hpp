@@ -37,6 +37,8 @@ class PottsFamily {
   /// @brief The same. @throws Error (input, `model.sites`) if there are too many states to
   /// enumerate
   const PottsFamily& enumerable() const;
+  /// @brief The same at another inverse temperature.
+  PottsFamily at(double beta) const;
   /// @brief A realisation, a function of (seed, realisation) alone. Ensembles with
   /// model.least_learnable or model.least_curvature > 0 are drawn again, up to 100 times, until
   /// context lowers the loss by that much and the loss is that curved at the truth.
