@@ -53,7 +53,7 @@ TEST_CASE("potts-learning: temperatures that are swept have the curves of each a
     bool here = false;
     for (const auto& [name, value] : p.series.point) {
       if (name == "beta")
-        here = value == Value(1.2);
+        here = std::get<double>(value) == 1.2;
       else
         alone.emplace_back(name, value);
     }
