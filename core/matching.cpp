@@ -187,7 +187,7 @@ std::vector<std::optional<std::size_t>> match_numbers(std::span<const double> gi
                           : same_number(x, y) || at_zero;
     if (!same) continue;
     // Neither has another one as near.
-    const double factor = reach ? 1 : kAsNear;
+    const double factor = reach ? 1 + kNoise : kAsNear;
     const double rival = std::min(near.second, neighbours(here, y, x).distance);
     if (rival > near.distance && rival >= factor * near.distance)
       places[k] = there.order[*near.first];

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "attica/core/error.hpp"
@@ -69,6 +70,35 @@ bool counts_rows(const Eigen::MatrixXd& values) {
     if (values(k, 0) != values(0, 0) + static_cast<double>(k)) return false;
   }
   return true;
+}
+
+/// Whether three columns are the entries of a matrix, a row each: two whole numbers, no pair of
+/// them twice, which count rows and columns from 0 or 1 without a gap, and values that are not all
+/// whole.
+bool are_entries(const Eigen::MatrixXd& values) {
+  constexpr Eigen::Index kFewest = 4;
+  constexpr Eigen::Index kColumns = 3;
+  if (values.rows() < kFewest || values.cols() != kColumns) return false;
+  std::set<std::pair<double, double>> places;
+  bool whole = true;
+  for (Eigen::Index k = 0; k < values.rows(); ++k) {
+    for (const Eigen::Index c : {0, 1}) {
+      const double place = values(k, c);
+      if (place < 0 || place > static_cast<double>(values.rows()) || std::floor(place) != place)
+        return false;
+    }
+    whole = whole && std::floor(values(k, 2)) == values(k, 2);
+    if (!places.emplace(values(k, 0), values(k, 1)).second) return false;
+  }
+  for (const Eigen::Index c : {0, 1}) {
+    std::set<double> numbers;
+    for (Eigen::Index k = 0; k < values.rows(); ++k) numbers.insert(values(k, c));
+    const double first = *numbers.begin();
+    if (first > 2 || *numbers.rbegin() - first + 1 != static_cast<double>(numbers.size()) ||
+        static_cast<Eigen::Index>(numbers.size()) == values.rows())
+      return false;
+  }
+  return !whole;
 }
 
 /// Whether the first of several columns rises in equal steps, as times do that a program wrote with
@@ -159,6 +189,13 @@ MatrixFile parse_matrix(std::string_view bytes, const std::string& source, CsvHe
       Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(
           values.data(), static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(width));
   file.remarks = reader.remarks();
+  if (are_entries(table.values)) {
+    file.remarks.push_back(fmt::format(
+        "{}: every row is two whole numbers and a value, read as a matrix of {} x 3; if they are "
+        "the place and value of an entry, write the matrix",
+        source,
+        table.values.rows()));
+  }
   if (counts_rows(table.values)) {
     file.remarks.push_back(fmt::format(
         "{}: the first column{} counts the rows, {} to {}: if it is their index, take it out "

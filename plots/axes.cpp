@@ -225,6 +225,14 @@ Range fit_range(const Axis& axis, const std::vector<double>& values, double room
                             fmt::format("[{}, {}]", range.low, range.high),
                             "low < high");
   }
+  if (!std::isfinite(range.high - range.low)) {
+    throw Error(ErrorKind::input,
+                fmt::format("axis '{}': values from {:.3g} to {:.3g} are farther apart than a "
+                            "number can say; expected another unit",
+                            axis.label,
+                            values.empty() ? range.low : *std::ranges::min_element(values),
+                            values.empty() ? range.high : *std::ranges::max_element(values)));
+  }
   return range;
 }
 

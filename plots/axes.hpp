@@ -32,7 +32,7 @@ inline constexpr double kRoom = 0.05;
 /// A linear axis of positive values that reach down near zero starts at zero. A logarithmic axis
 /// uses the positive values only. A single value gets room around it.
 /// @throws Error of kind input if the fixed ends are not increasing, or not positive on a
-/// logarithmic axis
+/// logarithmic axis, or if the range is wider than the largest number
 Range fit_range(const Axis& axis, const std::vector<double>& values, double room = kRoom);
 
 /// @brief A tick mark; minor ones have no label.

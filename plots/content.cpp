@@ -9,6 +9,8 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "attica/core/error.hpp"
@@ -356,26 +358,39 @@ std::vector<VerticalMark> vertical_marks(PanelContent& content, const FigureData
   return marks;
 }
 
-/// Which points of a simulated curve were compared with its theory: empty where no theory of it is
-/// known, or where nothing at all was compared.
-std::vector<bool> compared_points(const RecordedCurve& curve, const FigureData& data) {
-  const auto same = [&](const std::string& series, const Point& point, const std::string& x_name) {
-    return series == curve.mean.name && x_name == curve.mean.x_name && point == curve.mean.point;
-  };
-  const bool predicted =
-      std::any_of(data.curves.begin(), data.curves.end(), [&](const RecordedCurve& other) {
-        return other.theory && same(other.mean.name, other.mean.point, other.mean.x_name);
-      });
-  if (data.residuals.empty() || !predicted) return {};
-  std::vector<bool> compared(curve.mean.x.size(), false);
-  for (const ResidualPoint& residual : data.residuals) {
-    if (!same(residual.series, residual.point, residual.x_name)) continue;
-    for (std::size_t i = 0; i < compared.size(); ++i)
-      compared[i] = compared[i] || curve.mean.x[i] == residual.x;
+/// The x at which curves were compared with their theory, and the curves that have one.
+class ComparedPlaces {
+ public:
+  explicit ComparedPlaces(const FigureData& data) : any_(!data.residuals.empty()) {
+    for (const RecordedCurve& curve : data.curves) {
+      if (curve.theory)
+        predicted_.try_emplace(key(curve.mean.name, curve.mean.point, curve.mean.x_name));
+    }
+    for (const ResidualPoint& residual : data.residuals) {
+      const auto curve = predicted_.find(key(residual.series, residual.point, residual.x_name));
+      if (curve != predicted_.end()) curve->second.insert(residual.x);
+    }
   }
-  if (std::find(compared.begin(), compared.end(), false) == compared.end()) return {};
-  return compared;
-}
+
+  /// Which points of a simulated curve were compared: empty where no theory of it is known, where
+  /// nothing at all was compared, or where all were.
+  std::vector<bool> of(const Series& curve) const {
+    const auto places = predicted_.find(key(curve.name, curve.point, curve.x_name));
+    if (!any_ || places == predicted_.end()) return {};
+    std::vector<bool> compared;
+    for (const double x : curve.x) compared.push_back(places->second.contains(x));
+    if (std::find(compared.begin(), compared.end(), false) == compared.end()) return {};
+    return compared;
+  }
+
+ private:
+  static std::string key(const std::string& series, const Point& point, const std::string& x_name) {
+    return series + '\x1f' + describe(point) + '\x1f' + x_name;
+  }
+
+  std::unordered_map<std::string, std::unordered_set<double>> predicted_;
+  bool any_;
+};
 
 /// Leaves out simulation points closer than a fortieth of the axis to the last one kept.
 bool thin(DrawnCurve& curve, const Range& range) {
@@ -851,6 +866,7 @@ Content arrange(const Figure& figure, const FigureData& all, const Look& look) {
   for (PanelContent& panel : content.panels) panel.marks = vertical_marks(panel, data);
   fit_x(content);
   const bool lettered = figure.panels.size() > 1;
+  const ComparedPlaces places(data);
   for (PanelContent& panel : content.panels) {
     fit_y(panel);
     check_annotations(panel);
@@ -863,7 +879,7 @@ Content arrange(const Figure& figure, const FigureData& all, const Look& look) {
       curve.drawn.assign(curve.data->mean.x.size(), true);
       if (curve.trajectory) continue;
       content.points = true;
-      curve.compared = compared_points(*curve.data, data);
+      curve.compared = places.of(curve.data->mean);
       content.not_compared = content.not_compared || !curve.compared.empty();
       const auto& sem = curve.data->sem;
       content.bars |= std::any_of(sem.begin(), sem.end(), [](double value) { return value > 0; });

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <span>
 
@@ -123,11 +124,42 @@ class CommandSide : public Side {
     command_.require_inputs();
   }
 
-  std::vector<std::string> warnings() const override { return command_.watched().warnings; }
+  std::vector<std::string> warnings() const override {
+    std::vector<std::string> all = command_.watched().warnings;
+    const std::scoped_lock lock(guard_);
+    all.insert(all.end(), remarks_.begin(), remarks_.end());
+    return all;
+  }
 
-  void compare_units_with(const OutsideTable* other) override { other_ = other; }
+  void compare_units_with(std::shared_ptr<const OutsideTable> other) const override {
+    const std::scoped_lock lock(guard_);
+    other_ = std::move(other);
+  }
+  std::shared_ptr<const OutsideTable> printed() const override {
+    const std::scoped_lock lock(guard_);
+    return printed_;
+  }
 
  private:
+  /// Keeps what is said of a table that a process printed: once, since replicates print alike.
+  void note(const OutsideTable& table) const {
+    const std::scoped_lock lock(guard_);
+    for (const std::string& remark : table.remarks) {
+      // Without the arguments, which have a seed, and the line.
+      const std::size_t begin = remark.starts_with(table.source) ? table.source.size() : 0;
+      const std::string what = remark.substr(remark.find_first_not_of(":0123456789 ", begin));
+      if (noted_.insert(what).second) remarks_.push_back(remark);
+    }
+    if (printed_) return;
+    OutsideTable columns = table;
+    columns.rows.clear();
+    printed_ = std::make_shared<const OutsideTable>(std::move(columns));
+  }
+  std::shared_ptr<const OutsideTable> other_side() const {
+    const std::scoped_lock lock(guard_);
+    return other_;
+  }
+
   std::string x_of(const OutsideTable& table) const {
     return table.has_x ? request_.x_name : "none";
   }
@@ -173,7 +205,8 @@ class CommandSide : public Side {
                                      .x_name = request_.x_name,
                                      .x_required = !x_asked && (x_known || request_.x_given),
                                      .columns = columns_of(c_, request_.name)});
-    if (other_ != nullptr) require_same_units(*other_, table);
+    if (const auto other = other_side()) require_same_units(*other, table);
+    note(table);
     if (table.summary && !seeds.empty()) {
       throw Error(ErrorKind::input,
                   fmt::format("{}:{}:1: error: mean, sem and n; a process has replicates: expected "
@@ -295,7 +328,11 @@ class CommandSide : public Side {
 
   SideRequest request_;
   CommandTemplate command_;
-  const OutsideTable* other_ = nullptr;  ///< table of the other side
+  mutable std::mutex guard_;
+  mutable std::shared_ptr<const OutsideTable> other_;    ///< table of the other side
+  mutable std::shared_ptr<const OutsideTable> printed_;  ///< columns of the first table
+  mutable std::vector<std::string> remarks_;             ///< on tables that were printed
+  mutable std::set<std::string> noted_;                  ///< of them, without their places
   Configuration c_;
 };
 

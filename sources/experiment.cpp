@@ -41,7 +41,7 @@ class Sides : public Experiment {
       if (c.real(key + "relative") != 0 || c.real(key + "absolute") != 0)
         with_margin_.push_back(series);
     }
-    if (const OutsideTable* theory = table_of(theory_); theory && table_of(simulation_))
+    if (const auto theory = table_of(theory_); theory && table_of(simulation_))
       require_same_columns(*theory, *table_of(simulation_));
     if (theory_ && simulation_) {
       theory_->compare_units_with(table_of(simulation_));
@@ -65,6 +65,7 @@ class Sides : public Experiment {
     if (theory_ == nullptr) return result;
     result = theory_->theory(grid, simulation_.get());
     for (Prediction& p : result.predictions) sort_by_x(p);
+    if (simulation_ && theory_->printed()) simulation_->compare_units_with(theory_->printed());
     const std::scoped_lock lock(guard_);
     predicted_ = std::make_shared<const std::vector<Prediction>>(result.predictions);
     return result;
@@ -135,7 +136,7 @@ class Sides : public Experiment {
     return kind->make(c, {.name = name, .x_name = c.text("x"), .x_given = c.given("x")});
   }
 
-  static const OutsideTable* table_of(const std::unique_ptr<Side>& side) {
+  static std::shared_ptr<const OutsideTable> table_of(const std::unique_ptr<Side>& side) {
     return side == nullptr ? nullptr : side->table();
   }
 
@@ -143,7 +144,7 @@ class Sides : public Experiment {
   void require_series() const {
     for (const std::string& series : compared_) {
       for (const auto* one : {&theory_, &simulation_}) {
-        const OutsideTable* table = table_of(*one);
+        const auto table = table_of(*one);
         if (table == nullptr || std::ranges::any_of(table->rows, [&](const TableRow& r) {
               return r.series == series;
             })) {

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <set>
 
 #include "attica/core/error.hpp"
 #include "attica/core/input_files.hpp"
+#include "attica/core/matching.hpp"
 #include "attica/solvers/statistics/simultaneous.hpp"
 #include "attica/sources/interpolation.hpp"
 #include "attica/sources/keys.hpp"
@@ -71,6 +73,7 @@ class TableSide : public Side {
                                 "a theory.file without replicates and without theory.covariance");
       }
     } else {
+      remark_swept_x(c);
       record(c);
     }
   }
@@ -114,7 +117,9 @@ class TableSide : public Side {
   }
 
   std::vector<std::string> coordinate_names() const override { return table_.coordinates; }
-  const OutsideTable* table() const override { return &table_; }
+  std::shared_ptr<const OutsideTable> table() const override {
+    return {std::shared_ptr<const OutsideTable>(), &table_};
+  }
 
   Table diagnostics() const override {
     if (!table_.summary) return {};
@@ -150,6 +155,32 @@ class TableSide : public Side {
     const Interpolation done = interpolate_linearly(result.predictions, places->series, reach_);
     result.diagnostics.emplace_back("interpolated", static_cast<std::int64_t>(done.values));
     result.diagnostics.emplace_back("interpolation_error", done.largest_error);
+  }
+
+  /// Values of x in [sweep] select no rows, as other keys do: says so where they are others.
+  void remark_swept_x(const Configuration& c) {
+    const std::optional<Loop> swept = loop_named(c, x_name_);
+    if (!swept || !table_.has_x) return;
+    std::set<double> values;
+    for (const TableRow& row : table_.rows) values.insert(row.x);
+    const std::vector<double> there(values.begin(), values.end());
+    const auto first_without = [](const std::vector<double>& all,
+                                  const std::vector<double>& other) {
+      const auto places = match_numbers(all, other);
+      for (std::size_t k = 0; k < all.size(); ++k) {
+        if (!places[k]) return std::optional(all[k]);
+      }
+      return std::optional<double>();
+    };
+    const std::optional<double> more = first_without(there, swept->values);
+    const std::optional<double> fewer = first_without(swept->values, there);
+    if (!more && !fewer) return;
+    table_.remarks.push_back(fmt::format(
+        "{}: every {} of the table is compared, {}; sweep.{} selects none of them",
+        table_.source,
+        x_name_,
+        more ? fmt::format("{} too", *more) : fmt::format("and {} is not there", *fewer),
+        x_name_));
   }
 
   /// What a file of replicates says of the run.

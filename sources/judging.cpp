@@ -33,7 +33,26 @@ std::vector<std::string> figure_series(const Configuration& c) {
   return all;
 }
 
-ClaimResult judge_claim(const Configuration& c, const std::string& name, const Observed& observed) {
+/// Points of the curves that a claim names, each once; one without coordinates if none has any.
+std::vector<Point> claimed_points(const Expression& formula, const Observed& observed) {
+  std::vector<Point> points;
+  for (const ObservedCurve& curve : observed.simulation) {
+    if (std::ranges::find(formula.names(), curve.mean.name) == formula.names().end() ||
+        curve.mean.x.empty() || curve.mean.point.empty()) {
+      continue;
+    }
+    const auto same = [&](const Point& p) { return same_place(p, curve.mean.point); };
+    if (std::ranges::none_of(points, same)) points.push_back(curve.mean.point);
+  }
+  if (points.empty()) points.emplace_back();
+  return points;
+}
+
+/// A claim at one point; a series without coordinates has its values at every one.
+ClaimResult judge_claim_at(const Configuration& c,
+                           const std::string& name,
+                           const Observed& observed,
+                           const Point& point) {
   const std::string key = "claim." + name + ".";
   Expression formula(key + "expression", c.text(key + "expression"));
   const std::string statement =
@@ -41,7 +60,10 @@ ClaimResult judge_claim(const Configuration& c, const std::string& name, const O
   if (c.has("simulation.summary") && c.flag("simulation.summary"))
     return claim_open(name, statement, "mean, sem and n are no replicates");
   const double rate = c.real(key + "rate");
-  const auto numbers = model_numbers(c);
+  auto numbers = model_numbers(c);
+  for (const auto& [coordinate, value] : point) {
+    if (const auto* number = std::get_if<double>(&value)) numbers.emplace_back(coordinate, *number);
+  }
   // The values of each series that the claim names, by replicate, at one x.
   std::map<std::string, std::map<std::uint64_t, double>> values;
   std::optional<double> at;
@@ -49,6 +71,7 @@ ClaimResult judge_claim(const Configuration& c, const std::string& name, const O
   for (const ObservedCurve& curve : observed.simulation) {
     const auto& names = formula.names();
     if (std::find(names.begin(), names.end(), curve.mean.name) == names.end()) continue;
+    if (!curve.mean.point.empty() && !same_place(curve.mean.point, point)) continue;
     if (curve.mean.x.empty() || values.count(curve.mean.name) != 0) continue;
     if (!at) at = curve.mean.x.back();
     for (std::size_t k = 0; k < curve.mean.x.size(); ++k) {
@@ -104,6 +127,20 @@ ClaimResult judge_claim(const Configuration& c, const std::string& name, const O
     holds.push_back(value == 1);
   }
   return claim_rate(name, statement, holds, fmt::format("at {} = {}", c.text("x"), *at), rate);
+}
+
+/// A claim at every point of the series that it names.
+std::vector<ClaimResult> judge_claim(const Configuration& c,
+                                     const std::string& name,
+                                     const Observed& observed) {
+  const Expression formula("claim." + name + ".expression",
+                           c.text("claim." + name + ".expression"));
+  std::vector<ClaimResult> all;
+  for (const Point& point : claimed_points(formula, observed)) {
+    all.push_back(judge_claim_at(c, name, observed, point));
+    if (!point.empty()) all.back().name += " (" + describe(point) + ")";
+  }
+  return all;
 }
 
 }  // namespace
@@ -166,8 +203,9 @@ std::vector<AgreementRule> sides_agreement(const Configuration& c) {
 
 std::vector<ClaimResult> sides_claims(const Configuration& c, const Observed& observed) {
   std::vector<ClaimResult> all;
-  for (const std::string& name : names_in(c, "claim"))
-    all.push_back(judge_claim(c, name, observed));
+  for (const std::string& name : names_in(c, "claim")) {
+    for (ClaimResult& claim : judge_claim(c, name, observed)) all.push_back(std::move(claim));
+  }
   return all;
 }
 

@@ -57,12 +57,17 @@ class Side {
   /// @brief Names that formulas of the other side may use: coordinates.
   virtual std::vector<std::string> coordinate_names() const { return {}; }
   /// @brief Tables that a process prints must not state other units than this one does.
-  /// @param other the table of the other side, which outlives this one; none: it has no table
-  virtual void compare_units_with(const OutsideTable* /*other*/) {}
+  /// @param other the table of the other side: a file, or what its program printed; none: it has no
+  /// table
+  virtual void compare_units_with(std::shared_ptr<const OutsideTable> /*other*/) const {}
   /// @brief Its table, if it is one.
-  virtual const OutsideTable* table() const { return nullptr; }
+  virtual std::shared_ptr<const OutsideTable> table() const { return nullptr; }
+  /// @brief The columns of what its program printed last, without rows; none before it was run.
+  virtual std::shared_ptr<const OutsideTable> printed() const { return nullptr; }
 
   virtual Table diagnostics() const { return {}; }
+  /// @brief What the user should read before believing the results; of a program, which rows of
+  /// what it has printed so far were left out or read in one of two ways.
   virtual std::vector<std::string> warnings() const { return {}; }
 };
 

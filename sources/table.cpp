@@ -98,7 +98,8 @@ class RowReader {
     }
     columns_.taken.assign(header_.size(), false);
     x_ = columns_.take(format.x_name);
-    if (!x_) x_ = columns_.take("x");
+    const bool named = x_.has_value();
+    if (!x_) x_ = take_usual_x();
     table.has_x = x_.has_value();
     if (x_) table.x_unit = units[*x_];
     require_x();
@@ -127,6 +128,9 @@ class RowReader {
       table.coordinate_at.push_back(header_[k].column);
       table.coordinate_units.push_back(units[k]);
     }
+    // A name that was mistyped leaves the column that was meant among the coordinates.
+    if (x_ && !named && !coordinates_.empty())
+      table.remarks.push_back(no_column_of_x(table.source, format.x_name));
   }
 
   void add(const Fields& fields, std::size_t line) {
@@ -169,6 +173,18 @@ class RowReader {
   }
 
  private:
+  /// The column x, which stands for one of another name, but for no formula.
+  std::optional<std::size_t> take_usual_x() {
+    const auto at = columns_.take("x");
+    if (!at || format_.x_name.find_first_of("()^*/+") == std::string::npos) return at;
+    throw refusal(table_.source,
+                  reader_.header_line(),
+                  header_[*at].column,
+                  fmt::format("no column '{}', which is no name of one; expected x, or a column "
+                              "with these values",
+                              format_.x_name));
+  }
+
   /// Refuses the header for a column that it lacks.
   Error missing(const std::string& name, const std::string& what) const {
     std::string hint = reader_.layout_hint();
@@ -541,15 +557,24 @@ class RowReader {
 class KnownPlaces {
  public:
   std::size_t curve(const TableRow& row) {
+    // Rows of one curve stand together, as a rule.
+    if (last_ != nullptr && last_->series == row.series && last_->point == row.point)
+      return last_curve_;
     const auto [at, fresh] =
         index_.try_emplace(row.series + '\x1f' + describe(row.point), xs_.size());
     if (fresh) xs_.emplace_back();
-    return at->second;
+    last_ = &row;
+    return last_curve_ = at->second;
   }
   double x(std::size_t curve, double value) {
     std::map<double, char>& known = xs_[curve];
     constexpr double kReach = 1e-9;
     const double reach = kReach * std::abs(value);
+    // Rows in rising order of x need no search.
+    if (known.empty() || known.rbegin()->first < value - reach) {
+      known.emplace_hint(known.end(), value, 0);
+      return value;
+    }
     for (auto at = known.lower_bound(value - reach);
          at != known.end() && at->first <= value + reach;
          ++at) {
@@ -562,6 +587,16 @@ class KnownPlaces {
  private:
   std::unordered_map<std::string, std::size_t> index_;
   std::vector<std::map<double, char>> xs_;
+  const TableRow* last_ = nullptr;  ///< of `curve`: rows stay where they are
+  std::size_t last_curve_ = 0;
+};
+
+/// A number of a curve, and an x on it.
+using CurveAndX = std::pair<std::size_t, double>;
+struct HashOfPlace {
+  std::size_t operator()(const CurveAndX& place) const {
+    return std::hash<double>()(place.second) ^ (place.first * 0x9e3779b97f4a7c15U);
+  }
 };
 
 std::string where(const TableRow& row, const std::string& x_name) {
@@ -604,6 +639,10 @@ std::string lone_points(const OutsideTable& table) {
 }
 
 }  // namespace
+
+std::string no_column_of_x(const std::string& source, const std::string& name) {
+  return fmt::format("{}: no column '{}': column 'x' is taken for it", source, name);
+}
 
 OutsideTable read_table(std::string_view text,
                         const std::string& source,
@@ -900,43 +939,42 @@ RecordedOutcomes recorded_outcomes(const OutsideTable& table, const std::string&
   std::map<std::uint64_t, std::size_t> order;
   std::size_t most = 0;
   for (const TableRow& row : table.rows) {
-    order.emplace(row.replicate, 0);
+    if (!table.summary) order.emplace(row.replicate, 0);
     most = std::max(most, row.n);
   }
-  if (table.summary) {
-    for (std::size_t k = 0; k < most; ++k) result.names.push_back(k);
-  } else {
-    for (auto& [name, index] : order) {
-      index = result.names.size();
-      result.names.push_back(name);
-    }
+  for (std::size_t k = 0; table.summary && k < most; ++k) result.names.push_back(k);
+  for (auto& [name, index] : order) {
+    index = result.names.size();
+    result.names.push_back(name);
   }
   result.outcomes.resize(result.names.size());
   // The curves of a replicate, by their number in the table.
   std::vector<std::unordered_map<std::size_t, std::size_t>> own(result.outcomes.size());
-  std::vector<std::map<std::pair<std::size_t, double>, const TableRow*>> seen(
-      result.outcomes.size());
+  // Rows of a replicate by curve and x; of means, which stand for all of theirs, those of the
+  // first.
+  std::vector<std::unordered_map<CurveAndX, const TableRow*, HashOfPlace>> seen(
+      table.summary ? 1 : result.outcomes.size());
   KnownPlaces places;
   for (const TableRow& row : table.rows) {
     const std::size_t curve = places.curve(row);
     const double x = places.x(curve, row.x);
+    const auto require_first = [&](std::size_t r) {
+      const auto [first, fresh] = seen[r].try_emplace({curve, x}, &row);
+      if (fresh) return;
+      const TableRow& before = *first->second;
+      const bool empty = std::isnan(row.value) != std::isnan(before.value);
+      throw refusal(table.source,
+                    row.line,
+                    1,
+                    fmt::format("{}{} stands in line {} already{}",
+                                where(row, x_of),
+                                table.summary ? "" : fmt::format(", replicate {},", row.replicate),
+                                before.line,
+                                empty ? "; one of the two has no value: if another quantity was "
+                                        "logged there, leave such rows out (pandas: D.dropna())"
+                                      : ""));
+    };
     const auto add = [&](std::size_t r, double value) {
-      const auto [first, fresh_x] = seen[r].try_emplace({curve, x}, &row);
-      if (!fresh_x) {
-        const TableRow& before = *first->second;
-        const bool empty = std::isnan(row.value) != std::isnan(before.value);
-        throw refusal(
-            table.source,
-            row.line,
-            1,
-            fmt::format("{}{} stands in line {} already{}",
-                        where(row, x_of),
-                        table.summary ? "" : fmt::format(", replicate {},", row.replicate),
-                        before.line,
-                        empty ? "; one of the two has no value: if another quantity was logged "
-                                "there, leave such rows out (pandas: D.dropna())"
-                              : ""));
-      }
       Outcome& outcome = result.outcomes[r];
       const auto [at, fresh] = own[r].try_emplace(curve, outcome.series.size());
       if (fresh) outcome.series.push_back({row.series, row.point, x_of, {}, {}});
@@ -949,11 +987,13 @@ RecordedOutcomes recorded_outcomes(const OutsideTable& table, const std::string&
             "{}:{}: {} is not a finite number", table.source, row.line, where(row, x_of));
       }
     };
-    if (table.summary) {
-      for (std::size_t k = 0; k < row.n; ++k) add(k, stand_in(row, k));
-    } else {
-      add(order.at(row.replicate), row.value);
+    const std::size_t replicate = table.summary ? 0 : order.at(row.replicate);
+    require_first(replicate);
+    if (!table.summary) {
+      add(replicate, row.value);
+      continue;
     }
+    for (std::size_t k = 0; k < row.n; ++k) add(k, stand_in(row, k));
   }
   return result;
 }

@@ -92,6 +92,9 @@ struct OutsideTable {
   std::vector<TableRow> rows;
 };
 
+/// @brief What is said where the column x stands for one of another name.
+std::string no_column_of_x(const std::string& source, const std::string& name);
+
 /// @param text bytes of a file, compressed or not, or what a program printed
 /// @param source name of the file or program, for messages
 /// @throws Error of kind input as FILE:LINE:COLUMN: what is wrong

@@ -260,6 +260,14 @@ std::string failed_theory_text(const CheckedConfiguration& configuration, const 
                      change_first(farthest_setting(configuration, point)));
 }
 
+std::string diverged_theory_text(const Json& diverged) {
+  if (!diverged.is_array() || diverged.empty()) return {};
+  return fmt::format("the theory of {} is infinite at {}{}: not printed",
+                     diverged.front().value("series", ""),
+                     describe(point_in(diverged.front())),
+                     and_more(diverged.size()));
+}
+
 std::string failure_text(const CheckedConfiguration& configuration, const CheckRecord& record) {
   if (!record.failed) return {};
   const Json& facts = record.diagnostics;

@@ -52,5 +52,8 @@ std::string failure_text(const CheckedConfiguration& configuration, const CheckR
 /// @brief The same of points of the theory.
 /// @param failed as TheoryRecord's diagnostics list them
 std::string failed_theory_text(const CheckedConfiguration& configuration, const Json& failed);
+/// @brief What to say of points at which the theory is infinite, of which no table has a row.
+/// @param diverged as TheoryRecord's diagnostics list them
+std::string diverged_theory_text(const Json& diverged);
 
 }  // namespace attica::app

@@ -210,6 +210,18 @@ std::size_t Replicates::place_of(const Series& series, const Point& point) {
         {.mean = {.name = series.name, .point = point, .x_name = series.x_name, .x = {}, .y = {}},
          .values = {},
          .replicates = {}});
+    places_.emplace_back();
+  }
+  return at->second;
+}
+
+std::size_t Replicates::place_of_x(std::size_t curve, double x) {
+  ObservedCurve& c = curves_[curve];
+  const auto [at, fresh] = places_[curve].try_emplace(x, c.mean.x.size());
+  if (fresh) {
+    c.mean.x.push_back(x);
+    c.values.emplace_back();
+    c.replicates.emplace_back();
   }
   return at->second;
 }
@@ -248,15 +260,8 @@ void Replicates::add(const PartRecord& part, const Point& coordinates, const std
       ObservedCurve& c = curves_[places[s].curve];
       for (std::size_t k = 0; k < series.x.size(); ++k) {
         std::size_t at = places[s].first + k;
-        if (at >= c.mean.x.size() || c.mean.x[at] != series.x[k]) {
-          at = static_cast<std::size_t>(std::find(c.mean.x.begin(), c.mean.x.end(), series.x[k]) -
-                                        c.mean.x.begin());
-        }
-        if (at == c.mean.x.size()) {
-          c.mean.x.push_back(series.x[k]);
-          c.values.emplace_back();
-          c.replicates.emplace_back();
-        }
+        if (at >= c.mean.x.size() || c.mean.x[at] != series.x[k])
+          at = place_of_x(places[s].curve, series.x[k]);
         if (k == 0) places[s].first = at;
         c.values[at].push_back(series.y[k]);
         c.replicates[at].push_back(replicate);
@@ -369,14 +374,12 @@ Replicates read_replicates(const std::filesystem::path& path) {
         (!fields.back().empty() && !parse_number(fields.back(), value))) {
       throw bad(line);
     }
-    ObservedCurve& c = result.curves_[result.place_of(series, series.point)];
+    const std::size_t curve = result.place_of(series, series.point);
+    ObservedCurve& c = result.curves_[curve];
     if (c.mean.x.empty() || c.mean.x.back() != x) {
       // All replicates of a point stand together.
-      if (std::find(c.mean.x.begin(), c.mean.x.end(), x) != c.mean.x.end())
-        throw bad(line, ": a point that was there before");
-      c.mean.x.push_back(x);
-      c.values.emplace_back();
-      c.replicates.emplace_back();
+      const std::size_t before = c.mean.x.size();
+      if (result.place_of_x(curve, x) != before) throw bad(line, ": a point that was there before");
     }
     std::vector<std::uint64_t>& numbers = c.replicates.back();
     if (!numbers.empty() && static_cast<std::uint64_t>(replicate) <= numbers.back())

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "attica/core/figure.hpp"
@@ -57,8 +58,12 @@ class Replicates {
   friend Replicates read_replicates(const std::filesystem::path& path);
   std::size_t place_of(const Series& series, const Point& point);
 
+  /// Place of an x on a curve, which gets it if it is not there yet.
+  std::size_t place_of_x(std::size_t curve, double x);
+
   std::vector<ObservedCurve> curves_;
   std::map<std::string, std::size_t> index_;
+  std::vector<std::unordered_map<double, std::size_t>> places_;  ///< of x, by curve
   std::map<std::string, std::size_t> statuses_;
   std::vector<std::string> failures_;
 };

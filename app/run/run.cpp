@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <future>
+#include <set>
 
 #include "attica/app/command/exit_codes.hpp"
 #include "attica/app/command/paths.hpp"
@@ -368,6 +369,7 @@ RunEnd carry_out(Work work,
   require_possible(work, ends);
   require_divisible(request, count_pieces(work, ends));
 
+  std::set<std::string> told;  // of programs, after work.warnings
   std::string theory_text;
   if (request.theory_json) {
     theory_text = *request.theory_json;
@@ -378,6 +380,7 @@ RunEnd carry_out(Work work,
       theory = compute_theory(work, TheoryGrid::run);
     }
     warn(request.quiet, theory.warnings);
+    told.insert(theory.warnings.begin(), theory.warnings.end());
     require_common_place(work, theory.predictions, rules);
     if (!request.perturbed.empty()) theory.predictions = request.perturbation(theory.predictions);
     theory_text = theory_json(theory);
@@ -452,6 +455,12 @@ RunEnd carry_out(Work work,
                                       .quiet = request.quiet,
                                       .ranks = ranks,
                                       .states = folder.states()});
+    // Programs have printed by now.
+    for (const std::string& warning : work.new_warnings()) {
+      if (!told.insert(warning).second) continue;
+      warn(request.quiet, {warning});
+      folder.log("warning: " + warning);
+    }
     if (end != RunnerEnd::finished) return stopped(folder, request, planned, end);
     if (request.shard) {
       seal(path);

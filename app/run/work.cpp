@@ -122,7 +122,21 @@ void leave_out_boundless(Prediction& p) {
   }
 }
 
+/// Adds those that are not there yet.
+void add_warnings(std::vector<std::string> more, std::vector<std::string>& all) {
+  for (std::string& warning : more) {
+    if (std::find(all.begin(), all.end(), warning) == all.end()) all.push_back(std::move(warning));
+  }
+}
+
 }  // namespace
+
+std::vector<std::string> Work::new_warnings() const {
+  std::vector<std::string> all = warnings;
+  for (const Problem& problem : problems) add_warnings(problem.experiment->warnings(), all);
+  all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(warnings.size()));
+  return all;
+}
 
 std::uint64_t Work::seed() const {
   return static_cast<std::uint64_t>(configuration.values.integer("sim.seed"));
@@ -172,13 +186,8 @@ Work prepare(CheckedConfiguration configuration) {
     }
     problem.first_point = first_point;
     first_point += problem.experiment->points();
-    std::vector<std::string> warnings = problem.experiment->warnings();
-    for (std::string& remark : values.inputs->remarks()) warnings.push_back(std::move(remark));
-    for (const std::string& warning : warnings) {
-      if (std::find(work.warnings.begin(), work.warnings.end(), warning) == work.warnings.end()) {
-        work.warnings.push_back(warning);
-      }
-    }
+    add_warnings(problem.experiment->warnings(), work.warnings);
+    add_warnings(values.inputs->remarks(), work.warnings);
     // What the study completed is part of the resolved configuration, unless it differs along the
     // sweep.
     if (checked.swept.empty()) {
@@ -300,6 +309,7 @@ TheoryRecord compute_theory(const Work& work, TheoryGrid grid) {
       record.predictions.push_back(std::move(kept));
     }
   }
+  add_warnings(work.new_warnings(), record.warnings);
   record.failed = !failed.empty();
   if (!diverged.empty()) record.diagnostics.emplace_back("diverged", std::move(diverged));
   if (!failed.empty()) record.diagnostics.emplace_back("failed", std::move(failed));

@@ -31,6 +31,8 @@ struct Work {
   std::string data_hash;  ///< the same without the margin: equal for equal data
   std::vector<std::string> warnings;
 
+  /// @brief What has to be said of the problems besides `warnings` by now: programs have printed.
+  std::vector<std::string> new_warnings() const;
   std::uint64_t seed() const;
   std::uint64_t replicates() const;
 };

@@ -130,14 +130,18 @@ void require_positive(const FitSubject& subject) {
   }
 }
 
-/// Says where the column x stands for a size of another name.
-void remark_columns(const Options& options, std::string_view bytes, const std::string& x) {
+/// Says where the column x stands for a size of another name, unless the reader of the table did.
+void remark_columns(const Options& options,
+                    std::string_view bytes,
+                    const std::string& x,
+                    const std::vector<std::string>& said) {
   const std::vector<std::string> names = sources::column_names(bytes, options.target);
   const auto there = [&](const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };
-  remark(options.quiet || there(x) || !there("x"),
-         fmt::format("{}: no column '{}': column 'x' is taken for it", options.target, x));
+  const std::string text = sources::no_column_of_x(options.target, x);
+  const bool known = std::find(said.begin(), said.end(), text) != said.end();
+  remark(options.quiet || known || there(x) || !there("x"), text);
 }
 
 /// Says where replicates pile up at the largest value, as those do that were stopped there: a fit
@@ -226,7 +230,7 @@ sources::OutsideTable read_subject_table(const Options& options,
                                                      .infinite = options.collapse.empty(),
                                                      .columns = options.columns});
   for (const std::string& text : table.remarks) remark(options.quiet, text);
-  remark_columns(options, *bytes, x);
+  remark_columns(options, *bytes, x, table.remarks);
   refuse_summary(table.summary, options.target);
   remark_caps(options, table);
   Replicates replicates;

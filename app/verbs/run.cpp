@@ -232,6 +232,12 @@ int theory_verb(const Options& options, const Registry& registry) {
   } else {
     put("{}", results_csv(work.configuration.study->name, theory.predictions, nullptr));
   }
+  // An infinite value is no row: it must not be missed.
+  const auto diverged =
+      std::ranges::find(theory.diagnostics, "diverged", &Table::value_type::first);
+  if (diverged != theory.diagnostics.end()) {
+    remark(options.quiet || options.json, diverged_theory_text(to_json(diverged->second)));
+  }
   if (theory.failed) {
     const auto failed = std::find_if(theory.diagnostics.begin(),
                                      theory.diagnostics.end(),

@@ -357,8 +357,9 @@ void require_common_place(const Work& work,
   if (std::ranges::any_of(theory, [](const Prediction& p) { return p.series.x.empty(); })) return;
   // What is known of the simulation: all of it, if it is a table.
   if (!sides->from_table) return;
+  // Of means, errors and numbers every row is in the first replicate.
   Replicates all;
-  for (const PieceOfRun& piece : pieces(work, work.replicates())) {
+  for (const PieceOfRun& piece : pieces(work, sides->summary ? 1 : work.replicates())) {
     const Problem& problem = work.problems[piece.problem];
     all.add({.first_replicate = piece.piece.first_replicate,
              .outcomes = problem.experiment->simulate(piece.piece)},

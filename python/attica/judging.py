@@ -773,7 +773,7 @@ def agreement(
     told = np.atleast_1d(told)
     if told.ndim != 1 or told.size == 0 or not np.all(np.isfinite(told)):
         raise Error("parameter 'theory': expected finite numbers, shape (P,)")
-    samples = _samples(replicates, scalar)
+    samples = _samples(values.rows_in_order_of(theory, replicates, "parameter 'replicates'"), scalar)
     if len(samples) != len(told) or any(sample.ndim != 1 for sample in samples):
         raise Error(f"parameter 'replicates': expected {len(told)} lists of replicates, one for every theory value")
     empty = next((k for k, sample in enumerate(samples) if sample.size == 0), None)

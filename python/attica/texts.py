@@ -142,9 +142,21 @@ def _computed(kind: str, text: Mapping[str, Any], numbers: Mapping[str, Any]) ->
         raise Error(str(error).replace(str(card), f"attica.{_CALLED[kind]}"), error.exit_code, error.run) from None
     for warning in record["warnings"]:
         warn(warning)
+    _put_in_order(record["series"], x, swept[x])
     made = TextTheory(record, (str(card), "", []))
     made._folder = held
     return made
+
+
+def _put_in_order(curves: "list[dict[str, Any]]", x: str, given: np.ndarray) -> None:
+    """The values of every curve in the order of the x that were given: the program sorts them."""
+    place = {float(at): k for k, at in enumerate(given)}
+    for curve in curves:
+        if curve["x_name"] != x:
+            continue
+        order = sorted(range(len(curve["x"])), key=lambda k: place[float(curve["x"][k])])
+        for name in ("x", "y", "finite_size", "numerical_error", "compared"):
+            curve[name] = np.asarray(curve[name])[order]
 
 
 def solve(text: Mapping[str, Any], /, **numbers: Any) -> TextTheory:

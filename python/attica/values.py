@@ -198,13 +198,12 @@ def in_order(value: Any, grid: "list[float]", what: str) -> Any:
         first = "x" if "x" in value.dims else _dimension_of(value, grid)
         if first is not None:
             value = value.transpose(first, ...)
-        labels = np.asarray(value.coords[value.dims[0]]) if value.dims[0] in value.coords else None
+        labels = _labels(value.coords[value.dims[0]]) if value.dims[0] in value.coords else None
     elif has(value, "index") and has(value, "iloc") and getattr(value, "ndim", 0) == 1:
-        labels = None if type(value.index).__name__ == "RangeIndex" else np.asarray(value.index)
-    if labels is None or labels.ndim != 1 or labels.dtype.kind not in "iuf" or len(labels) != len(grid):
+        labels = None if type(value.index).__name__ == "RangeIndex" else _labels_of_index(value.index, grid)
+    if labels is None or len(labels) != len(grid):
         return value
-    place = {float(label): k for k, label in enumerate(labels)}
-    order = [place.get(at) for at in grid]
+    order = _places(labels, grid)
     if None not in order:
         return np.asarray(value)[order]
     if order != [None] * len(grid):
@@ -215,12 +214,73 @@ def in_order(value: Any, grid: "list[float]", what: str) -> Any:
     return value
 
 
+def _labels(given: Any) -> Optional[np.ndarray]:
+    """Labels as numbers, whatever type their column has: float32, objects, text of digits. None if they are none."""
+    labels = np.asarray(given)
+    if labels.ndim != 1 or labels.dtype.kind not in "iufOU":
+        return None
+    if labels.dtype.kind in "iuf":
+        return labels.astype(np.float64)
+    found = []
+    for label in labels:
+        plain = isinstance(label, numbers.Number) and not isinstance(label, (bool, np.bool_, complex, np.complexfloating))
+        if not plain and not (isinstance(label, str) and _NUMBER.fullmatch(label)):
+            return None
+        found.append(float(label))
+    return np.array(found)
+
+
+def _labels_of_index(index: Any, grid: "list[float]") -> Optional[np.ndarray]:
+    """Of several levels, those of the one that has the x."""
+    if getattr(index, "nlevels", 1) == 1:
+        return _labels(index.get_level_values(0) if has(index, "get_level_values") else index)
+    levels = [_labels(index.get_level_values(k)) for k in range(index.nlevels)]
+    having = [level for level in levels if level is not None and len(level) == len(grid) and None not in _places(level, grid)]
+    return having[0] if len(having) == 1 else None
+
+
+def _places(labels: np.ndarray, grid: "list[float]") -> "list[Optional[int]]":
+    """Where each x stands among the labels: the same number, or the same in single precision; None where it does not."""
+    single = 1.2e-7
+    by_size = np.argsort(labels, kind="stable")
+    ranked = labels[by_size]
+    found: "list[Optional[int]]" = []
+    for at in grid:
+        k = int(np.searchsorted(ranked, at))
+        near = [j for j in (k - 1, k, k + 1) if 0 <= j < len(ranked)]
+        same = [j for j in near if ranked[j] == at] or [j for j in near if math.isclose(ranked[j], at, rel_tol=single)]
+        found.append(int(by_size[same[0]]) if len(same) == 1 else None)
+    return found
+
+
+def _row_labels(value: Any) -> Optional[list]:
+    """The labels of the rows of a labelled array; None for a default index, and where there are none."""
+    if has(value, "dims") and has(value, "coords") and len(value.dims) > 0:
+        return np.asarray(value.coords[value.dims[0]]).tolist() if value.dims[0] in value.coords else None
+    if has(value, "index") and has(value, "iloc"):
+        return None if type(value.index).__name__ == "RangeIndex" else list(value.index)
+    return None
+
+
+def rows_in_order_of(first: Any, second: Any, what: str) -> Any:
+    """The rows of `second` in the order of `first`, where both have labels; other labels are refused."""
+    wanted, there = _row_labels(first), _row_labels(second)
+    if wanted is None or there is None or wanted == there:
+        return second
+    if len(set(there)) != len(there) or set(wanted) != set(there):
+        raise Error(
+            f"{what}: the labels of the rows are {shown(there)}, of the theory {shown(wanted)}; expected the same ones, "
+            "or .to_numpy() for rows in its order"
+        )
+    return np.asarray(second)[[there.index(label) for label in wanted]]
+
+
 def _dimension_of(value: Any, grid: "list[float]") -> Any:
     """The dimension of a DataArray whose labels are the x, in any order; None if there is none, or another one like it."""
     found = []
     for name in value.dims:
-        labels = np.asarray(value.coords[name]) if name in value.coords else np.empty(0)
-        if labels.ndim == 1 and labels.dtype.kind in "iuf" and sorted(map(float, labels)) == sorted(map(float, grid)):
+        labels = _labels(value.coords[name]) if name in value.coords else None
+        if labels is not None and len(labels) == len(grid) and None not in _places(labels, grid):
             found.append(name)
     return found[0] if len(found) == 1 else None
 

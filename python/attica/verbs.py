@@ -91,7 +91,7 @@ def _target(what: Any, parameter: str) -> Iterator[str]:
         yield str(what.folder)
         return
     if isinstance(what, (str, os.PathLike)):
-        yield values.path(what, f"parameter '{parameter}'")
+        yield _no_option(values.path(what, f"parameter '{parameter}'"))
         return
     of_columns = isinstance(what, Mapping) and what and not any(values.is_scalar(column) for column in what.values())
     if not is_frame(what) and not of_columns:
@@ -109,6 +109,11 @@ def _target(what: Any, parameter: str) -> Iterator[str]:
                 raise
             # Of a file that is gone; its lines count the names as the first.
             raise Error(str(error).replace(path, f"table '{parameter}'"), error.exit_code) from None
+
+
+def _no_option(path: str) -> str:
+    """A path that the program does not take for an option."""
+    return f"./{path}" if path.startswith("-") else path
 
 
 def _plain(value: Any) -> Any:
@@ -418,7 +423,7 @@ def measure(*matrices: Any, tokens: str = "columns", topics: Optional[Sequence[A
         paths, names = [], {}
         for k, matrix in enumerate(matrices):
             if isinstance(matrix, (str, os.PathLike)):
-                paths.append(values.path(matrix, "a path"))
+                paths.append(_no_option(values.path(matrix, "a path")))
                 continue
             array = values.array(matrix, f"matrix {k}")
             if against and array.ndim == 3:

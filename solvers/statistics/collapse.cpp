@@ -13,6 +13,7 @@
 #include "attica/solvers/minimise.hpp"
 #include "attica/solvers/statistics/order_statistics.hpp"
 #include "attica/solvers/statistics/replicates.hpp"
+#include "attica/solvers/statistics/weighted_means.hpp"
 
 namespace attica {
 namespace {
@@ -63,6 +64,14 @@ void validate(const std::vector<CollapseCurve>& curves) {
   std::ranges::sort(sizes);
   const auto twice = std::ranges::adjacent_find(sizes);
   require(twice == sizes.end(), "size", twice == sizes.end() ? 0 : *twice, "every size once");
+  double largest = 0;
+  for (const CollapseCurve& curve : curves) {
+    for (const std::vector<double>& values : curve.values) {
+      for (const double y : values) largest = std::max(largest, std::abs(y));
+    }
+  }
+  if (const std::string why = other_unit(largest); !why.empty())
+    throw Error(ErrorKind::input, "collapse: " + why);
 }
 
 /// @param choose which value stands in for value r at x[k] of curve c; empty: itself

@@ -7,6 +7,7 @@
 #include <gsl/gsl_randist.h>
 #endif
 
+#include <array>
 #include <boost/math/special_functions/beta.hpp>
 #ifdef ATTICA_WITHOUT_GSL
 #include <boost/math/distributions/students_t.hpp>
@@ -83,7 +84,21 @@ double student_quantile(double alpha, double nu) {
   // One degree of freedom is the Cauchy distribution; GSL 2.7 loses its far tail (4 % at alpha =
   // 1e-15).
   if (nu == 1) return 1 / std::tan(std::numbers::pi * alpha);
-  return checked("student_quantile", gsl_cdf_tdist_Qinv, alpha, nu);
+  // The points of a run ask for the same few, one after the other.
+  struct Known {
+    double alpha = -1;
+    double nu = 0;
+    double t = 0;
+  };
+  static thread_local std::array<Known, 8> known;
+  static thread_local std::size_t next = 0;
+  for (const Known& one : known) {
+    if (one.alpha == alpha && one.nu == nu) return one.t;
+  }
+  const double t = checked("student_quantile", gsl_cdf_tdist_Qinv, alpha, nu);
+  known[next] = {alpha, nu, t};
+  next = (next + 1) % known.size();
+  return t;
 }
 
 double normal_score(double t, double nu) {

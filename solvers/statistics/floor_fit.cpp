@@ -159,6 +159,22 @@ FloorData without(FloorData d, bool first) {
   return d;
 }
 
+/// The unit in which values are fitted: 1, or a power of two where their squares would leave the
+/// range of numbers.
+double unit_of(const std::vector<ScalingPoint>& points) {
+  constexpr double kSmall = 1e-100;
+  constexpr double kLarge = 1e100;
+  double least = std::numeric_limits<double>::infinity();
+  double most = 0;
+  for (const ScalingPoint& p : points) {
+    for (const double y : p.samples) {
+      least = std::min(least, y);
+      most = std::max(most, y);
+    }
+  }
+  return least > kSmall && most < kLarge ? 1.0 : std::ldexp(1.0, std::ilogb(most));
+}
+
 }  // namespace
 
 FloorFit fit_with_floor(std::vector<ScalingPoint> points, std::optional<double> floor) {
@@ -183,6 +199,11 @@ FloorFit fit_with_floor(std::vector<ScalingPoint> points, std::optional<double> 
     return result;
   }
   for (ScalingMedian& m : fit.medians) m.used = m.censored == 0;
+  const double own_unit = unit_of(used);
+  for (ScalingPoint& p : used) {
+    for (double& y : p.samples) y /= own_unit;
+  }
+  if (floor) *floor /= own_unit;
   const FloorData data = floor_data(used);
   const auto at = [&](const FloorData& d, double p) {
     return floor ? floored_fit(d, p, *floor) : free_fit(d, p);
@@ -316,6 +337,13 @@ FloorFit fit_with_floor(std::vector<ScalingPoint> points, std::optional<double> 
     fit.weakness = "the residuals are larger than the errors of the means";
   if (fit.weakness.empty() && !levels)
     fit.weakness = "the interval of the exponent holds 0: nothing shows that the curve levels off";
+  for (double* value : {&result.floor,
+                        &result.floor95.low,
+                        &result.floor95.high,
+                        &result.prefactor,
+                        &result.prefactor95.low,
+                        &result.prefactor95.high})
+    *value *= own_unit;
   return result;
 }
 

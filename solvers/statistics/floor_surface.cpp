@@ -528,6 +528,10 @@ FloorSurface fit_floor_surface(std::vector<ScalingCell> cells,
     place.push_back(result.cells.size() - 1);
     used.push_back(cell);
   }
+  double largest = 0;
+  for (const ScalingCell& cell : used) largest = std::max(largest, std::ranges::max(cell.samples));
+  result.weakness = other_unit(largest);
+  if (!result.weakness.empty()) return result;
   const std::size_t parameters = 2 * names.size() + (options.floor ? 0 : 1);
   if (used.size() < parameters + 1) {
     result.weakness = fmt::format(

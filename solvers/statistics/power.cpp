@@ -34,6 +34,17 @@ std::vector<QuadratureNode> spread_nodes(double nu, const Interval& range) {
   return nodes;
 }
 
+/// The nodes over all of v; points of a run have the same nu, as a rule.
+const std::vector<QuadratureNode>& all_spread_nodes(double nu) {
+  static thread_local double known = 0;
+  static thread_local std::vector<QuadratureNode> nodes;
+  if (nu != known) {
+    nodes = spread_nodes(nu, spread_range(nu));
+    known = nu;
+  }
+  return nodes;
+}
+
 double disagree_power(std::size_t n,
                       const PowerProblem& problem,
                       const CriticalValue& u,
@@ -74,19 +85,22 @@ double agree_power(std::size_t n, const PowerProblem& problem) {
 double disagree_power(std::size_t n, const PowerProblem& problem, std::size_t family) {
   const auto nu = static_cast<double>(n - 1);
   const CriticalValue u = critical_value(n, 0.5 * kDisagreeLevel / static_cast<double>(family));
-  return disagree_power(n, problem, u, spread_nodes(nu, spread_range(nu)));
+  return disagree_power(n, problem, u, all_spread_nodes(nu));
 }
 
 double detectable_gap(std::size_t n, PowerProblem problem, std::size_t family, double power) {
   const auto nu = static_cast<double>(n - 1);
   const CriticalValue u = critical_value(n, 0.5 * kDisagreeLevel / static_cast<double>(family));
-  const std::vector<QuadratureNode> nodes = spread_nodes(nu, spread_range(nu));
+  const std::vector<QuadratureNode>& nodes = all_spread_nodes(nu);
   auto found = [&](double delta) {
     auto at = [&](double signed_delta) {
       problem.delta = signed_delta;
       return disagree_power(n, problem, u, nodes);
     };
-    return std::min(at(delta), at(-delta)) >= power;
+    const double above = at(delta);
+    if (!(above >= power)) return false;
+    // Without a guard, or with one that is the same on both sides, so is the power.
+    return problem.guard.upper == problem.guard.lower || at(-delta) >= power;
   };
   double step = std::max(problem.sigma / std::sqrt(static_cast<double>(n)),
                          std::numeric_limits<double>::denorm_min());

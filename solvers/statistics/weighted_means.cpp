@@ -1,5 +1,7 @@
 #include "attica/solvers/statistics/weighted_means.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -100,6 +102,14 @@ WeightedMeans weighted_means(std::span<const std::span<const double>> samples) {
     d.spread_degrees = least;
   }
   return d;
+}
+
+std::string other_unit(double largest) {
+  constexpr double kLargest = 1e140;
+  constexpr double kSmallest = 1e-140;
+  if (largest == 0 || (largest >= kSmallest && largest <= kLargest)) return {};
+  return fmt::format("values up to {:.3g}, whose squares no number holds: choose another unit",
+                     largest);
 }
 
 }  // namespace attica

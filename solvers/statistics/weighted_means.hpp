@@ -3,6 +3,7 @@
 /// @brief Means over replicates with weights from their spreads, pooled as far as these allow it.
 
 #include <span>
+#include <string>
 #include <vector>
 
 namespace attica {
@@ -19,5 +20,10 @@ struct WeightedMeans {
 /// it: relative to the mean, or else absolute; otherwise from each place alone.
 /// @param samples  finite, at least one at each place
 WeightedMeans weighted_means(std::span<const std::span<const double>> samples);
+
+/// @brief "values up to 1e+300: choose another unit", where squares of errors leave the range of
+/// numbers, by which values are weighted; empty elsewhere.
+/// @param largest  absolute value
+std::string other_unit(double largest);
 
 }  // namespace attica

@@ -104,6 +104,8 @@ TEST_CASE("matching: lists", "[core][matching]") {
   // As the user says.
   CHECK(match_numbers(std::vector{0.34}, theory, 0.05) == Places{2});
   CHECK(match_numbers(std::vector{0.34, 0.32}, theory, 0.05) == Places{2, std::nullopt});
+  // As near to one as to another, as far as decimals say.
+  CHECK(match_numbers(std::vector{1.1}, std::vector{1.0, 1.2}, 0.2) == Places{std::nullopt});
   CHECK(match_numbers(std::vector{1.0 / 6}, std::vector{0.166667}, 0.0) == Places{std::nullopt});
   CHECK(match_numbers({}, theory).empty());
   CHECK(match_numbers(std::vector{1.0}, {}) == Places{std::nullopt});

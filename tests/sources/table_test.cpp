@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <map>
 
 #include "attica/core/error.hpp"
 #include "attica/solvers/statistics/replicates.hpp"
@@ -445,6 +446,40 @@ TEST_CASE("recorded_outcomes: stand-ins have the mean and the standard error tha
     CHECK(sample.sem == Approx(0.25).epsilon(1e-13));
     CHECK(std::abs(sample.skewness) < 1e-10);
   }
+}
+
+TEST_CASE("recorded_outcomes: rows in any order, of curves that take turns", "[studies][own]") {
+  const std::string sorted = "k,x,mean,sem,n\n1,1,5,.1,3\n1,2,6,.1,2\n2,1,7,.1,3\n2,2,8,.1,3\n";
+  const std::string turns = "k,x,mean,sem,n\n2,2,8,.1,3\n1,1,5,.1,3\n2,1,7,.1,3\n1,2,6,.1,2\n";
+  // (k, x) -> value of every replicate
+  const auto values = [](const std::string& text) {
+    std::vector<std::map<std::pair<double, double>, double>> all;
+    for (const Outcome& outcome : recorded_outcomes(simulation(text), "x").outcomes) {
+      auto& of_one = all.emplace_back();
+      for (const Series& s : outcome.series) {
+        for (std::size_t j = 0; j < s.x.size(); ++j)
+          of_one[{std::get<double>(s.point.at(0).second), s.x[j]}] = s.y[j];
+      }
+    }
+    return all;
+  };
+  CHECK(values(sorted) == values(turns));
+  CHECK(values(turns).at(2).size() == 3);
+  for (const char* twice : {"1,1,5,.1,3\n", "2,2,8,.1,2\n", "1,1.0000000000000002,9,.1,2\n"}) {
+    CHECK_THROWS_WITH(recorded_outcomes(simulation(turns + twice), "x"),
+                      Contains("stands in line"));
+  }
+}
+
+TEST_CASE("read_table: x stands for another name, but for no formula", "[studies][own]") {
+  CHECK(theory("x,value\n1,2\n", "t").remarks.empty());
+  CHECK(theory("t,value,x\n1,2,3\n", "t").remarks.empty());
+  const OutsideTable mistyped = theory("time,x,value\n1,2,3\n", "tmie");
+  REQUIRE(mistyped.remarks.size() == 1);
+  CHECK(mistyped.remarks[0] == "t.csv: no column 'tmie': column 'x' is taken for it");
+  for (const char* formula : {"x^2", "sqrt(x)", "2*x", "1/x"})
+    CHECK_THROWS_WITH(theory("x,value\n1,2\n", formula), Contains("which is no name of one"));
+  CHECK(theory("x^2,value\n1,2\n", "x^2").rows.size() == 1);
 }
 
 TEST_CASE("keep_rows: a column that is a key selects its rows", "[studies][own]") {
