@@ -85,15 +85,6 @@ OptimalPenalty optimal_penalty(const GaussianRidge& ridge, double samples) {
       ridge.mean_eigenvalue());
 }
 
-OptimalPenalty optimal_site_penalty(const GaussianRidge& ridge, Eigen::Index site, double samples) {
-  return minimise_error(
-      [&](double lambda) {
-        const RidgeSite result = ridge.site(site, samples, lambda);
-        return checked(result.test_error, result.status, samples, lambda);
-      },
-      ridge.mean_eigenvalue());
-}
-
 RidgeLimit isotropic_ridge(const IsotropicTask& task, double alpha, double lambda) {
   const auto [c, weight_norm2, sigma2] = task;
   require_positive(c, "variance");
@@ -113,13 +104,6 @@ RidgeLimit isotropic_ridge(const IsotropicTask& task, double alpha, double lambd
                   shrinkage * shrinkage * c * weight_norm2 + sigma2,
                   train_factor,
                   sigma2);
-}
-
-double isotropic_optimal_penalty(const IsotropicTask& task, double alpha) {
-  require_positive(task.weight_norm2, "weight_norm2");
-  require_finite_at_least(task.noise_variance, 0, "noise_variance");
-  require_positive(alpha, "alpha");
-  return task.noise_variance / (alpha * task.weight_norm2);
 }
 
 RidgeLimit precision_ridge_limit(const PrecisionEnsemble& ensemble, double alpha, double lambda) {

@@ -24,9 +24,6 @@ struct OptimalPenalty {
 /// @throws Error of kind input naming 'samples', of kind numerical if the theory fails on the way
 OptimalPenalty optimal_penalty(const GaussianRidge& ridge, double samples);
 
-/// @brief The λ that is best for one site.
-OptimalPenalty optimal_site_penalty(const GaussianRidge& ridge, Eigen::Index site, double samples);
-
 /// @brief Errors of a closed form.
 struct RidgeLimit {
   double kappa = 0;
@@ -50,9 +47,6 @@ struct IsotropicTask {
 /// @param lambda >= 0
 /// @throws Error of kind input naming the parameter
 RidgeLimit isotropic_ridge(const IsotropicTask& task, double alpha, double lambda);
-
-/// @brief λ* = σ²/(alpha ‖w*‖²), the optimum for isotropic inputs; it needs ‖w*‖² > 0.
-double isotropic_optimal_penalty(const IsotropicTask& task, double alpha);
 
 /// @brief The limit L → ∞ of precision_covariance(): Σ = (Ω/√L + nu)⁻¹. Every site has the same
 /// errors.

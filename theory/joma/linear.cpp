@@ -106,24 +106,6 @@ double softmax_entropy(const Eigen::VectorXd& logits) {
   return attention_entropy({p.begin(), p.end()});
 }
 
-double erf_blowup_time_of_units(const Eigen::MatrixXd& delta) {
-  return kHalfPiRoot / delta.colwise().norm().maxCoeff();
-}
-
-Eigen::MatrixXd erf_values_of_units(const Eigen::MatrixXd& delta, double time) {
-  require_before_blowup(time, erf_blowup_time_of_units(delta));
-  Eigen::MatrixXd v = Eigen::MatrixXd::Zero(delta.rows(), delta.cols());
-  for (Eigen::Index l = 0; l < delta.cols(); ++l) {
-    const double norm = delta.col(l).norm();
-    if (norm > 0) v.col(l) = delta.col(l) / norm * erf_value({.delta = norm}, time);
-  }
-  return v;
-}
-
-LinearAttentionValue linear_attention_value(double delta, double z0, double time) {
-  return {z0 * std::sinh(delta * time), z0 * std::cosh(delta * time)};
-}
-
 double erf_coordinate(double v) { return kHalfPiRoot * std::erf(v / sqrt2); }
 
 double ErfWalk::deviation(double time) const { return std::sqrt(eta * time * variance / batch); }

@@ -45,19 +45,6 @@ double attention_entropy(const std::vector<double>& p);
 /// @brief The entropy of softmax(logits), nats.
 double softmax_entropy(const Eigen::VectorXd& logits);
 
-/// @brief Several units from zero: with a_l = (Delta_1l..Delta_Kl),
-///     v_kl = Delta_kl/|a_l| sqrt2 erf_inv(sqrt(2/pi) |a_l| t),   t* = sqrt(pi/2)/max_l |a_l|.
-/// @param delta @shape{units x tokens}
-Eigen::MatrixXd erf_values_of_units(const Eigen::MatrixXd& delta, double time);
-double erf_blowup_time_of_units(const Eigen::MatrixXd& delta);
-
-/// @brief Linear attention, v(0) = 0, z(0) = z0: v = z0 sinh(delta t), z = z0 cosh(delta t).
-struct LinearAttentionValue {
-  double v = 0;
-  double z = 0;
-};
-LinearAttentionValue linear_attention_value(double delta, double z0, double time);
-
 /// @brief y = sqrt(pi/2) erf(v/sqrt2), in which drift and noise of SGD are constant.
 double erf_coordinate(double v);
 

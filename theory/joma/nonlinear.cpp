@@ -135,12 +135,6 @@ double nats_at(const JomaComponent& c, double time) {
   return u;  // at rounding level the steps alternate
 }
 
-double nonlinear_value(const JomaComponent& c, double time) {
-  // 1 - delta0 e^-u = start/mu e^-u + (1 - e^-u) does not cancel.
-  const double u = nats_at(c, time);
-  return c.start * std::exp(-u) - c.mu * std::expm1(-u);
-}
-
 SalienceRatio salience_ratio(double mu_j, double mu_k, double gamma, double ell) {
   require(ell > 0, "ell", ell, "ell > 0");
   const double q_j = correction_q({.mu = mu_j, .gamma = gamma});

@@ -38,8 +38,6 @@ double asymptotic_convergence_time(const JomaComponent& c, double epsilon);
 
 /// @brief ln|delta0/delta| at time t >= 0: Newton's method on the quadrature.
 double nats_at(const JomaComponent& c, double time);
-/// @brief v(t).
-double nonlinear_value(const JomaComponent& c, double time);
 
 /// @brief Theorem 4 with its leading finite-time term: when component k has reached
 /// ln(1/delta_k) = ell,

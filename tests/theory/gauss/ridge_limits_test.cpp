@@ -28,21 +28,6 @@ TEST_CASE("optimal_penalty: reference values", "[theory][ridge_limits]") {
   }
 }
 
-TEST_CASE("optimal_site_penalty: σ²N/(M‖w*‖²) for isotropic inputs", "[theory][ridge_limits]") {
-  const double rho = 0.6;
-  const double inputs = 14;
-  const GaussianRidge ridge{GaussianMlm(arrow_covariance(15, rho))};
-  for (const double samples : {5.0, 14.0, 40.0}) {
-    const IsotropicTask task{.weight_norm2 = rho * rho, .noise_variance = 1 - rho * rho};
-    const OptimalPenalty best = optimal_site_penalty(ridge, 0, samples);
-    const double exact = isotropic_optimal_penalty(task, samples / inputs);
-    CHECK_THAT(exact, WithinRel((1 - rho * rho) * inputs / (samples * rho * rho), 1e-15));
-    CHECK_THAT(best.lambda, WithinRel(exact, 1e-6));
-    CHECK_THAT(best.test_error,
-               WithinRel(isotropic_ridge(task, samples / inputs, exact).test_error, 1e-12));
-  }
-}
-
 TEST_CASE("optimal_penalty: at the ends of the range", "[theory][ridge_limits]") {
   // Independent sites: nothing can be learnt, the error falls towards λ = ∞.
   const GaussianRidge independent{GaussianMlm(Eigen::MatrixXd::Identity(6, 6))};
@@ -174,8 +159,6 @@ TEST_CASE("closed forms: refuse bad parameters by name", "[theory][ridge_limits]
   CHECK(refused([] { isotropic_ridge({.weight_norm2 = -1}, 1, 0.1); }) == "weight_norm2");
   CHECK(refused([&] { isotropic_ridge({.noise_variance = nan}, 1, 0.1); }) == "noise_variance");
   CHECK(refused([&] { isotropic_ridge({}, nan, 0.1); }) == "alpha");
-  CHECK(refused([] { isotropic_optimal_penalty({.weight_norm2 = 0}, 1); }) == "weight_norm2");
   const GaussianRidge ridge{GaussianMlm(ar1_covariance(3, 0.5))};
   CHECK(refused([&] { optimal_penalty(ridge, 0); }) == "samples");
-  CHECK(refused([&] { optimal_site_penalty(ridge, 3, 2); }) == "site");
 }

@@ -73,26 +73,6 @@ TEST_CASE("erf_value: general starts", "[theory][joma]") {
   }
 }
 
-TEST_CASE("erf_values_of_units and linear attention: references", "[theory][joma]") {
-  const auto reduced = reference_values("joma")["reduced"];
-  const auto two = reduced["linear_exp_K2"];
-  Eigen::MatrixXd delta(2, 3);
-  for (int k = 0; k < 2; ++k) {
-    for (int l = 0; l < 3; ++l) delta(k, l) = two["Delta"][k][l];
-  }
-  CHECK(erf_blowup_time_of_units(delta) == Approx(number(two["t_star"])).epsilon(kRelative));
-  const Eigen::MatrixXd v = erf_values_of_units(delta, two["t"]);
-  for (int k = 0; k < 2; ++k) {
-    for (int l = 0; l < 3; ++l) CHECK(v(k, l) == Approx(number(two["v"][k][l])).epsilon(1e-12));
-  }
-  const auto linear = reduced["linear_linearattn"];
-  for (std::size_t l = 0; l < 3; ++l) {
-    const auto value = linear_attention_value(linear["Delta"][l], linear["z0"], linear["t"]);
-    CHECK(value.v == Approx(number(linear["v"][l])).epsilon(1e-12));
-    CHECK(value.z == Approx(number(linear["z"][l])).epsilon(1e-12));
-  }
-}
-
 TEST_CASE("erf_value: solves its equation", "[theory][joma]") {
   const ErfToken token{.delta = -0.7, .start = 0.3, .offset = -0.5};
   const double time = 0.6 * erf_blowup_time(token);
