@@ -85,17 +85,15 @@ class Displacement : public PointwiseExperiment {
  private:
   DeepFactoredTraining from_start(std::size_t start) const {
     DeepFactoredTraining plan = plan_;
-    plan.start =
-        random_layers(plan_.shape, plan_.initial_scale, {.seed = seed_, .point = start});
+    plan.start = random_layers(plan_.shape, plan_.initial_scale, {.seed = seed_, .point = start});
     return plan;
   }
 
   void add_descent(std::size_t start, TheoryResult& result) const {
-    const DeepDescent descent =
-        descent_.add(problem_.model(),
-                     from_start(start),
-                     DeepCurves(start_point(start), plan_.shape.layers),
-                     result);
+    const DeepDescent descent = descent_.add(problem_.model(),
+                                             from_start(start),
+                                             DeepCurves(start_point(start), plan_.shape.layers),
+                                             result);
     std::vector<double> steps;
     double sharpness = 0;
     for (const TrainingTheoryRecord& record : descent.path) {

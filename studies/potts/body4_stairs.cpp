@@ -140,12 +140,10 @@ class Stairs : public PointwiseExperiment {
  private:
   /// The first steps of every depth, from one start for all replicates.
   void set_early(const Configuration& c) {
-    constexpr std::uint64_t kRecords = 12;
-    const auto length = c.integer<std::uint64_t>("theory.length");
+    const std::vector<std::int64_t> steps = ascending(c.integers("sim.early_steps"));
     for (DeepFactoredTraining training : factored_) {
       training.batch = c.integer("sim.early_batch");
-      training.recorded.clear();
-      for (std::uint64_t k = 1; k <= kRecords; ++k) training.recorded.push_back(length * k / kRecords);
+      training.recorded = {steps.begin(), steps.end()};
       training.start = random_layers(
           training.shape, training.initial_scale, {.seed = c.seed(), .point = early_.size()});
       early_.push_back(std::move(training));
@@ -155,9 +153,8 @@ class Stairs : public PointwiseExperiment {
   }
 
   static DeepCurves early_curves(const DeepFactoredTraining& training) {
-    return {{{"layers", static_cast<double>(training.shape.layers)}},
-            training.shape.layers,
-            "early_loss"};
+    return {
+        {{"layers", static_cast<double>(training.shape.layers)}}, training.shape.layers, "loss"};
   }
 
   Outcome run_early(const DeepFactoredTraining& training, const Replicate& replicate) const {
@@ -218,16 +215,30 @@ Figure figure(const Configuration& c) {
                             .trajectories = true,
                             .only = {{"layers", static_cast<double>(layers)}}});
   }
-  return {.name = "body4-stairs",
-          .panels = {panel},
-          .columns = 1,
-          .caption = fmt::format(
-              "{} trained on sequences with {}-body interactions: loss against "
-              "training steps, {} starts each. Dashed: the smallest losses that interactions of "
-              "1, 2, ... bodies can reach, from above.",
-              is_softmax(c) ? "Softmax transformers" : "Deep factored networks",
-              c.integer("model.order"),
-              c.integer("sim.starts"))};
+  Figure figure{
+      .name = "body4-stairs",
+      .panels = {panel},
+      .columns = 1,
+      .caption = fmt::format(
+          "{} trained on sequences with {}-body interactions: loss against "
+          "training steps, {} starts each. Dashed: the smallest losses that interactions of "
+          "1, 2, ... bodies can reach, from above.",
+          is_softmax(c) ? "Softmax transformers" : "Deep factored networks",
+          c.integer("model.order"),
+          c.integer("sim.starts"))};
+  if (is_softmax(c)) return figure;
+  Panel early{.x = panel.x, .y = panel.y, .layers = {panel.layers.front()}, .x_name = "step"};
+  for (const std::int64_t layers : c.integers("sim.layers")) {
+    early.layers.push_back({.series = "loss",
+                            .label = depth_of(layers),
+                            .only = {{"layers", static_cast<double>(layers)}}});
+  }
+  figure.panels.push_back(early);
+  figure.caption += fmt::format(
+      " Second panel: the first steps with batches of {} from one start; lines: descent on the "
+      "population with the mean effect of batches, points: mean and standard error over runs.",
+      c.integer("sim.early_batch"));
+  return figure;
 }
 
 /// The logits of a softmax layer have no bounded order: only the Bayes loss is a bound. Measured at

@@ -99,8 +99,7 @@ std::string DeepDescentPlan::missing(const BodyModel& model,
       std::pow(static_cast<double>(model.colours()), static_cast<double>(model.sites() - 1));
   const double rows = contexts * static_cast<double>(training.recorded.back() * trainings);
   if (rows <= kMostRows) return {};
-  return fmt::format(
-      "{:.2g} contexts times steps of all trainings, at most {:g}", rows, kMostRows);
+  return fmt::format("{:.2g} contexts times steps of all trainings, at most {:g}", rows, kMostRows);
 }
 
 DeepDescent DeepDescentPlan::add(const BodyModel& model,

@@ -47,8 +47,8 @@ class Deviations {
   Moment observe(const Observable& f) const;
   /// @brief Eigenvalues of H along the axes, ascending: all of them where the axes are all.
   Eigen::VectorXd ritz_values() const;
-  /// @brief Mean square of what a batch's gradient differs by from the population's, at the point of
-  /// the last advance: tr Sigma / B of fresh data. Beside the axes by random combinations.
+  /// @brief Mean square of what a batch's gradient differs by from the population's, at the point
+  /// of the last advance: tr Sigma / B of fresh data. Beside the axes by random combinations.
   double gradient_noise() const { return gradient_noise_; }
   bool complete() const { return complete_; }
 

@@ -164,7 +164,7 @@ Expansion expansion(const PopulationModel& model,
   const double penalty = plan.decoupled ? 0 : plan.decay;
   std::uint64_t corner_step = 0;  // from which on deviations have not advanced
   VectorXd corner = state.theta;
-  VectorXd before;  // theta of the step before
+  VectorXd before;     // theta of the step before
   double longest = 0;  // squared gradient since the last check
   for (std::uint64_t step = 0;; ++step) {
     const bool recorded = step == plan.recorded[out.records.size()];
