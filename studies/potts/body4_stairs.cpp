@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "attica/studies/potts/body.hpp"
+#include "attica/studies/potts/deep_descent.hpp"
 #include "attica/studies/potts/model.hpp"
 
 namespace attica::body4_stairs {
@@ -46,6 +47,7 @@ class Stairs : public PointwiseExperiment {
         layers_(c.integers("sim.layers")),
         starts_(c.integer<std::size_t>("sim.starts")),
         samples_(static_cast<double>(c.integer("sim.samples"))),
+        descent_(c),
         alike_(!softmax_ && problem_.model().common_strength().has_value()) {
     rounded_ = {problem_.density()};
     const auto only_for = [](const char* network, const char* key, bool left_alone) {
@@ -75,10 +77,15 @@ class Stairs : public PointwiseExperiment {
         factored_.push_back(body_training(c, depth));
       }
     }
+    if (!softmax_) set_early(c);
   }
 
   TheoryResult theory(TheoryGrid /*grid*/) const override {
     TheoryResult result = problem_.theory();
+    if (!no_theory_.empty()) result.warnings.push_back("no theory of the times: " + no_theory_);
+    for (const DeepFactoredTraining& training : early_) {
+      descent_.add(problem_.model(), training, early_curves(training), result);
+    }
     if (!alike_) return result;
     for (const Prediction& p : result.predictions) {
       if (p.series.name == "plateau" && p.series.point == Point{{"order", 2.0}}) {
@@ -98,12 +105,16 @@ class Stairs : public PointwiseExperiment {
     return result;
   }
 
-  std::size_t points() const override { return layers_.size() * starts_; }
+  /// Trainings to the end, then those of the first steps.
+  std::size_t points() const override { return layers_.size() * starts_ + early_.size(); }
 
  protected:
   Outcome run(const Replicate& replicate) const override {
     const std::size_t depth = replicate.point() / starts_;
     const std::size_t start = replicate.point() % starts_;
+    if (depth >= layers_.size()) {
+      return run_early(early_[replicate.point() - layers_.size() * starts_], replicate);
+    }
     Curves losses(
         {{"layers", static_cast<double>(layers_[depth])}, {"start", static_cast<double>(start)}},
         "step",
@@ -127,6 +138,35 @@ class Stairs : public PointwiseExperiment {
   }
 
  private:
+  /// The first steps of every depth, from one start for all replicates.
+  void set_early(const Configuration& c) {
+    const std::vector<std::int64_t> steps = ascending(c.integers("sim.early_steps"));
+    for (DeepFactoredTraining training : factored_) {
+      training.batch = c.integer("sim.early_batch");
+      training.recorded = {steps.begin(), steps.end()};
+      training.start = random_layers(
+          training.shape, training.initial_scale, {.seed = c.seed(), .point = early_.size()});
+      early_.push_back(std::move(training));
+    }
+    no_theory_ = descent_.missing(problem_.model(), early_.front(), early_.size());
+    if (!no_theory_.empty()) early_.clear();
+  }
+
+  static DeepCurves early_curves(const DeepFactoredTraining& training) {
+    return {
+        {{"layers", static_cast<double>(training.shape.layers)}}, training.shape.layers, "loss"};
+  }
+
+  Outcome run_early(const DeepFactoredTraining& training, const Replicate& replicate) const {
+    DeepCurves curves = early_curves(training);
+    Outcome outcome =
+        problem_.train(training, replicate, [&](const DeepFactoredRecord& record, double loss) {
+          curves.add(record.step, loss, {record.displacement.begin(), record.displacement.end()});
+        });
+    curves.into(outcome);
+    return outcome;
+  }
+
   static Point one_layer(std::size_t start) {
     return {{"layers", 1.0}, {"start", static_cast<double>(start)}};
   }
@@ -142,10 +182,13 @@ class Stairs : public PointwiseExperiment {
   std::vector<std::int64_t> layers_;
   std::size_t starts_;
   double samples_;  ///< stored sequences, or 0
+  DeepDescentPlan descent_;
   /// All pairs of sites are alike: the best prediction by pairs is of the form A_ij V.
   bool alike_;
   std::vector<DeepFactoredTraining> factored_;  ///< of every depth, or
   std::vector<TransformerTraining> transformers_;
+  std::vector<DeepFactoredTraining> early_;  ///< first steps of every depth, if there is a theory
+  std::string no_theory_;                    ///< why there is none
 };
 
 std::string depth_of(std::int64_t layers) {
@@ -172,16 +215,30 @@ Figure figure(const Configuration& c) {
                             .trajectories = true,
                             .only = {{"layers", static_cast<double>(layers)}}});
   }
-  return {.name = "body4-stairs",
-          .panels = {panel},
-          .columns = 1,
-          .caption = fmt::format(
-              "{} trained on sequences with {}-body interactions: loss against "
-              "training steps, {} starts each. Dashed: the smallest losses that interactions of "
-              "1, 2, ... bodies can reach, from above.",
-              is_softmax(c) ? "Softmax transformers" : "Deep factored networks",
-              c.integer("model.order"),
-              c.integer("sim.starts"))};
+  Figure figure{
+      .name = "body4-stairs",
+      .panels = {panel},
+      .columns = 1,
+      .caption = fmt::format(
+          "{} trained on sequences with {}-body interactions: loss against "
+          "training steps, {} starts each. Dashed: the smallest losses that interactions of "
+          "1, 2, ... bodies can reach, from above.",
+          is_softmax(c) ? "Softmax transformers" : "Deep factored networks",
+          c.integer("model.order"),
+          c.integer("sim.starts"))};
+  if (is_softmax(c)) return figure;
+  Panel early{.x = panel.x, .y = panel.y, .layers = {panel.layers.front()}, .x_name = "step"};
+  for (const std::int64_t layers : c.integers("sim.layers")) {
+    early.layers.push_back({.series = "loss",
+                            .label = depth_of(layers),
+                            .only = {{"layers", static_cast<double>(layers)}}});
+  }
+  figure.panels.push_back(early);
+  figure.caption += fmt::format(
+      " Second panel: the first steps with batches of {} from one start; lines: descent on the "
+      "population with the mean effect of batches, points: mean and standard error over runs.",
+      c.integer("sim.early_batch"));
+  return figure;
 }
 
 /// The logits of a softmax layer have no bounded order: only the Bayes loss is a bound. Measured at

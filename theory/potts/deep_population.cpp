@@ -84,8 +84,9 @@ struct AnyShape {
   static constexpr Index kSites = 0;
   static constexpr Index kColours = 0;
 };
-struct UsualShape {
-  static constexpr Index kSites = 4;
+template <Index L>
+struct ThreeColours {
+  static constexpr Index kSites = L;
   static constexpr Index kColours = 3;
 };
 
@@ -246,9 +247,11 @@ void DeepPopulation::pass(const VectorXd& theta,
       pass_block(b, theta, weights, shape, work, losses);
     }
   };
-  // Loops of the usual size are unrolled.
-  if (sites_ == UsualShape::kSites && colours_ == UsualShape::kColours) {
-    each(UsualShape());
+  // Loops of the usual sizes are unrolled.
+  if (sites_ == 4 && colours_ == 3) {
+    each(ThreeColours<4>());
+  } else if (sites_ == 6 && colours_ == 3) {
+    each(ThreeColours<6>());
   } else {
     each(AnyShape());
   }

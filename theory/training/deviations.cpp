@@ -142,9 +142,9 @@ MatrixXd Deviations::slopes(const PopulationModel& model,
   return found;
 }
 
-MatrixXd Deviations::noise_axes(const PopulationPoint& point,
-                                const MatrixXd& axes,
-                                std::uint64_t step) const {
+Deviations::Noise Deviations::noise_beside(const PopulationPoint& point,
+                                           const MatrixXd& axes,
+                                           std::uint64_t step) const {
   const Index room = axes.rows() - axes.cols();
   const VectorXd& p = taken().weights();
   MatrixXd combined(axes.rows(), std::min({method_.rank, room, p.size()}));
@@ -158,7 +158,9 @@ MatrixXd Deviations::noise_axes(const PopulationPoint& point,
     taken().pass(point.theta, losses, &w, &gradient);
     combined.col(static_cast<Index>(k)) = gradient;
   });
-  return orthonormal_beside(axes, std::move(combined));
+  const double square = (combined - axes * (axes.transpose() * combined)).squaredNorm() /
+                        static_cast<double>(std::max<Index>(1, combined.cols()));
+  return {orthonormal_beside(axes, std::move(combined)), square};
 }
 
 MatrixXd Deviations::own_weights(const MatrixXd& coordinates) const {
@@ -248,17 +250,17 @@ void Deviations::advance(const PopulationPoint& point, std::uint64_t first, std:
   Differences known;
   MatrixXd directions;
   MatrixXd slope;
+  const MatrixXd spanned = held ? axes_ : seen_.axes;
+  const Noise beside = noise_beside(point, spanned, first);
+  directions = side_by_side(spanned, beside.axes);
   if (held) {
-    directions = side_by_side(axes_, noise_axes(point, axes_, first));
     directions =
         side_by_side(directions, orthonormal_beside(directions, mean_.reshaped(size, blocks_)));
     known = along(point, directions, MatrixXd(p_.size(), 0));
     slope = known.slopes;
   } else {
     known = seen_;
-    const MatrixXd beside = noise_axes(point, known.axes, first);
-    directions = side_by_side(known.axes, beside);
-    slope = side_by_side(known.slopes, slopes(model_, point, beside));
+    slope = side_by_side(known.slopes, slopes(model_, point, beside.axes));
   }
   directions = side_by_side(directions, orthonormal_beside(directions, known.hessian));
   const Index s = directions.cols();
@@ -285,6 +287,8 @@ void Deviations::advance(const PopulationPoint& point, std::uint64_t first, std:
     within -= mean * mean.transpose() + sigma.topLeftCorner(slope.cols(), slope.cols());
     of_batch.topLeftCorner(slope.cols(), slope.cols()) += within / static_cast<double>(plan_.batch);
   }
+  gradient_noise_ = noise.total * beside.square +
+                    (of_batch + per_sample() * sigma).diagonal().head(spanned.cols()).sum();
   axes_ = directions;
   const MatrixXd covariance_before = padded(coordinates_of_covariance(), blocks_, s);
   batch_ = padded(batch_, blocks_, s);

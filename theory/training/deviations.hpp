@@ -47,6 +47,9 @@ class Deviations {
   Moment observe(const Observable& f) const;
   /// @brief Eigenvalues of H along the axes, ascending: all of them where the axes are all.
   Eigen::VectorXd ritz_values() const;
+  /// @brief Mean square of what a batch's gradient differs by from the population's, at the point
+  /// of the last advance: tr Sigma / B of fresh data. Beside the axes by random combinations.
+  double gradient_noise() const { return gradient_noise_; }
   bool complete() const { return complete_; }
 
  private:
@@ -68,10 +71,14 @@ class Deviations {
                          const Eigen::MatrixXd& axes) const;
   /// What batches take: samples, or parts of them.
   const PopulationModel& taken() const { return plan_.parts != nullptr ? *plan_.parts : model_; }
+  struct Noise {
+    Eigen::MatrixXd axes;
+    double square;  ///< trace of the covariance of g_s beside the axes known before
+  };
   /// Axes beside `axes` that span noise: random combinations of g_s - g.
-  Eigen::MatrixXd noise_axes(const PopulationPoint& point,
-                             const Eigen::MatrixXd& axes,
-                             std::uint64_t step) const;
+  Noise noise_beside(const PopulationPoint& point,
+                     const Eigen::MatrixXd& axes,
+                     std::uint64_t step) const;
   /// p o (R - W) of the parameters, for the term H_s R_s. @shape{n x axes}
   Eigen::MatrixXd own_weights(const Eigen::MatrixXd& coordinates) const;
   /// U p U^T
@@ -98,6 +105,7 @@ class Deviations {
   Eigen::MatrixXd epoch_;  ///< W, or empty
   Eigen::MatrixXd batch_;  ///< K
   Eigen::VectorXd mean_;   ///< d; @shape{blocks P}
+  double gradient_noise_ = 0;
 
   // Of the last look.
   const PopulationPoint* point_ = nullptr;

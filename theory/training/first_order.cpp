@@ -144,7 +144,7 @@ struct LossCheck {
   double train_size = 0;             ///< of the train loss's own term
   double largest = 0, smallest = 0;  ///< of the eigenvalues of H, as far as known
   double rate = 0;
-  double gradient = 0;  ///< its norm
+  double gradient = 0;  ///< root mean square length of a batch's, the longest since the last check
 };
 
 /// What a run of the expansion gives.
@@ -164,10 +164,12 @@ Expansion expansion(const PopulationModel& model,
   const double penalty = plan.decoupled ? 0 : plan.decay;
   std::uint64_t corner_step = 0;  // from which on deviations have not advanced
   VectorXd corner = state.theta;
-  VectorXd before;  // theta of the step before
+  VectorXd before;     // theta of the step before
+  double longest = 0;  // squared gradient since the last check
   for (std::uint64_t step = 0;; ++step) {
     const bool recorded = step == plan.recorded[out.records.size()];
     const PopulationPoint point(model, state.theta);
+    longest = std::max(longest, point.gradient.squaredNorm());
     if (!state.finite() || !point.losses.allFinite() || !point.gradient.allFinite()) return out;
     if (method.hold > 1 && step > corner_step &&
         (recorded || step == corner_step + method.hold || (epoch > 0 && step % epoch == 0))) {
@@ -184,7 +186,8 @@ Expansion expansion(const PopulationModel& model,
                .loss = losses.test,
                .train_size = losses.train.size - losses.test.size,
                .rate = plan.rate(step),
-               .gradient = point.gradient.norm()};
+               .gradient = std::sqrt(longest + deviations.gradient_noise())};
+      longest = 0;
       const VectorXd ritz = deviations.ritz_values();
       if (ritz.size() > 0) {
         check.largest = ritz.maxCoeff() + penalty;
@@ -281,7 +284,8 @@ std::optional<Refusal> refusal(const TrainingPlan& plan, const std::vector<LossC
     }
     if (plan.clip_norm > 0 && c.gradient > kOfClip * plan.clip_norm) {
       return say(fmt::format(
-          "the gradient's norm, {:.2g}, exceeds half of clip_norm: batches may be clipped",
+          "the root mean square length of a batch's gradient, {:.2g}, exceeds half of clip_norm: "
+          "batches may be clipped",
           c.gradient));
     }
   }

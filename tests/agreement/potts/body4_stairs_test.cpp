@@ -12,6 +12,7 @@ using namespace attica;
 namespace agreement_potts_body4_stairs_test {
 
 using attica::testing::claim;
+using attica::testing::perturbed;
 using attica::testing::StudyRun;
 
 TEST_CASE("body4-stairs: losses reach their plateaus and never pass them",
@@ -23,8 +24,20 @@ TEST_CASE("body4-stairs: losses reach their plateaus and never pass them",
   CHECK(claim(run, "reached-1") == Verdict::agree);
   CHECK(claim(run, "bound-2") == Verdict::agree);
   CHECK(claim(run, "reached-2") == Verdict::agree);
-  run.scale_theory("end_loss", 1.005);
-  CHECK(run.points() == Verdict::disagree);
+  for (const char* series : {"end_loss", "loss", "msd"}) {
+    CAPTURE(series);
+    StudyRun wrong = run;
+    wrong.scale_theory(series, series == std::string("msd") ? 1.15 : 1.01);
+    CHECK(wrong.points() == Verdict::disagree);
+  }
+  for (const PerturbedTheory& perturbation : study.perturbed) {
+    if (perturbation.values.empty()) continue;
+    CAPTURE(perturbation.name);
+    Table values = perturbation.values;
+    values.emplace_back("sim.layers", List{1, 2});
+    CHECK(perturbed(run, {.name = perturbation.name, .values = values}).points() ==
+          Verdict::disagree);
+  }
   run.scale_theory("plateau", 1.01);  // one per cent, 0.007 nats, above the networks' losses
   CHECK(claim(run, "bound-1") != Verdict::agree);
   run.scale_theory("plateau", 0.95);
@@ -40,6 +53,7 @@ TEST_CASE("body4-stairs: stored sequences of sites that are all alike, too many 
                 {"model.beta", 0.2},
                 {"sim.layers", List{1, 2}},
                 {"sim.samples", 20000},
+                {"sim.eta", 0.2},
                 {"sim.starts", 1},
                 {"sim.replicates", 24},
                 {"sim.length", 8000}});

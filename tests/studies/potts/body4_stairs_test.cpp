@@ -2,6 +2,7 @@
 /// @brief What body4-stairs refuses, and what its theory and simulation do at the limits of its
 /// parameters.
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
@@ -48,6 +49,53 @@ TEST_CASE("body4-stairs: keys of one network are refused with the other",
   transformer("sim.initial_scale", List{0.1});
   transformer("sim.samples", 1000);
   transformer("model.sites", 12);
+}
+
+TEST_CASE("body4-stairs: a theory of the first steps of every depth, where there is one",
+          "[studies][study:body4-stairs]") {
+  const Study& study = study_named("body4-stairs");
+  const Table few = {{"sim.early_steps", List{2, 4, 8, 16}}, {"sim.layers", List{1, 2}}};
+  const auto with = [&](const char* key, const Value& value) {
+    Table values = few;
+    values.emplace_back(key, value);
+    return made(study, values);
+  };
+  const auto experiment = made(study, few);
+  CHECK(experiment->points() == 2 * 3 + 2);
+  const TheoryResult theory = experiment->theory(TheoryGrid::requested);
+  CHECK(theory.warnings.empty());
+  std::vector<std::size_t> compared;
+  for (const Prediction& p : theory.predictions) {
+    if (p.series.name != "loss" && p.series.name != "msd") continue;
+    CHECK(p.compared.empty());
+    compared.push_back(p.series.x.size());
+  }
+  CHECK(compared == std::vector<std::size_t>(5, 4));
+  const auto other = with("sim.seed", 2)->theory(TheoryGrid::requested);
+  CHECK(attica::testing::curves_of(theory, "loss").at(0).y !=
+        attica::testing::curves_of(other, "loss").at(0).y);
+
+  const auto none = [&](const char* key, const Value& value, const char* why) {
+    CAPTURE(why);
+    const auto without = with(key, value);
+    CHECK(without->points() == 2 * 3);
+    const std::vector<std::string> warnings = without->theory(TheoryGrid::requested).warnings;
+    CHECK(std::ranges::any_of(
+        warnings, [&](const std::string& w) { return w.find(why) != std::string::npos; }));
+  };
+  none("sim.optimiser", "adam", "it is of SGD");
+  none("model.sites", 12, "too many states");
+  none("sim.early_steps", List{1, 1000000}, "contexts times steps");
+  none("sim.samples", 1, "far from all");
+
+  const TheoryResult clipped = with("sim.clip", 0.02)->theory(TheoryGrid::requested);
+  REQUIRE(clipped.warnings.size() == 2);
+  for (const std::string& warning : clipped.warnings) {
+    CHECK_THAT(warning, Catch::Contains("clip_norm"));
+  }
+  for (const Prediction& p : clipped.predictions) {
+    if (p.series.name == "msd") CHECK_FALSE(p.compared.back());
+  }
 }
 
 TEST_CASE("body_training: initial scales of shallower networks", "[studies][study:body4-stairs]") {

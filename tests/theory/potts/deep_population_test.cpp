@@ -151,6 +151,28 @@ TEST_CASE("DeepPopulation: gradient by differences of a loss summed sequence by 
   }
 }
 
+TEST_CASE("DeepPopulation: sizes whose loops are unrolled", "[theory]") {
+  for (const Index sites : {4, 6}) {
+    CAPTURE(sites);
+    Hyperedges edges = all_hyperedges(sites, 3);
+    edges.couplings = cosine_body_couplings(edges);
+    const BodyModel model(sites, edges, cosine_tensor(3, 3), 0.8);
+    const PottsEnumeration all = enumerate(model);
+    const DeepPopulation population(MaskedPopulation::enumerated(model, all), 3, 3, true);
+    const auto loss = [&](const VectorXd& x) {
+      return population_loss(unpacked_layers(x, sites, 3), true, all);
+    };
+    const VectorXd x = packed_layers(wave_layers(3, sites, 3));
+    VectorXd gradient;
+    CHECK(mean_loss(population, x, &gradient) == Approx(loss(x)).epsilon(1e-12));
+    const double step = 1e-5;
+    const VectorXd along =
+        VectorXd::NullaryExpr(x.size(), [](Index k) { return std::cos(static_cast<double>(k)); });
+    CHECK(gradient.dot(along) ==
+          Approx((loss(x + step * along) - loss(x - step * along)) / (2 * step)).epsilon(1e-6));
+  }
+}
+
 TEST_CASE("DeepPopulation: what scaling a map leaves alone", "[theory]") {
   const BodyModel model = four_body();
   const MaskedPopulation masked = MaskedPopulation::enumerated(model, enumerate(model));

@@ -671,6 +671,37 @@ TEST_CASE("training_theory: where nothing is predicted, and why", "[theory]") {
   CHECK_THAT(training_theory(kink, over).back().undescribed, Catch::Contains("kinks"));
 }
 
+TEST_CASE("training_theory: what batches differ by counts towards clipping", "[theory]") {
+  // |theta|^2/2 + 1 +- 10 theta_k, |theta| = 1: a batch's gradient has mean square 1 + 100/B.
+  const SampledModel noisy(
+      6, VectorXd::Ones(12), [](const VectorXd& theta, Index s, VectorXd& gradient) {
+        const double slope = s % 2 == 0 ? 10 : -10;
+        gradient = theta;
+        gradient[s / 2] += slope;
+        return theta.squaredNorm() / 2 + slope * theta[s / 2] + 1;
+      });
+  TrainingPlan plan{.start = VectorXd::Constant(6, 1 / std::sqrt(6.0)),
+                    .rate = [](std::uint64_t) { return 1e-3; },
+                    .clip_norm = 4,  // half of it: 4 = 1 + 100/33.3
+                    .recorded = {4, 8}};
+  const auto reason = [&](std::int64_t batch, const TheoryMethod& method) {
+    plan.batch = batch;
+    return training_theory(noisy, plan, {}, method).back().undescribed;
+  };
+  for (const std::uint64_t hold : {1, 2}) {
+    CHECK_THAT(reason(31, {.hold = hold}), Catch::Contains("clip_norm"));
+    CHECK(reason(36, {.hold = hold}) == "");
+    // By random combinations beside two axes.
+    CHECK_THAT(reason(8, {.rank = 2, .hold = hold}), Catch::Contains("clip_norm"));
+    CHECK(reason(200, {.rank = 2, .hold = hold}) == "");
+  }
+  plan.samples = 500;
+  plan.revisit = Revisit::replace;
+  CHECK_THAT(reason(31, {}), Catch::Contains("clip_norm"));
+  plan.samples = 31;
+  CHECK_THAT(reason(300, {}), Catch::Contains("clip_norm"));
+}
+
 TEST_CASE("training_theory: refuses a gradient that is not the derivative of the losses",
           "[theory]") {
   // Each model with a gradient 5 % too long, or without the parameter of the largest derivative.
