@@ -12,6 +12,7 @@
 #include "attica/studies/potts/body.hpp"
 #include "attica/studies/potts/deep_descent.hpp"
 #include "attica/studies/potts/model.hpp"
+#include "attica/theory/potts/deep_population.hpp"
 
 namespace attica::body4_stairs {
 namespace {
@@ -39,6 +40,30 @@ TransformerTraining transformer_training(const Configuration& c, int layers) {
   return plan;
 }
 
+/// Of the starts that a seed draws the one where the population's loss is steepest: next to a
+/// saddle runs leave at times that scatter.
+DeepLayers steepest_start(const BodyModel& model,
+                          const DeepFactoredTraining& training,
+                          std::uint64_t seed) {
+  constexpr std::uint64_t kDrawn = 8;
+  const DeepPopulation population(MaskedPopulation::enumerated(model, enumerate(model)),
+                                  model.colours(),
+                                  training.shape.layers,
+                                  training.shape.residual);
+  DeepLayers steepest;
+  double longest = -1;
+  for (std::uint64_t k = 0; k < kDrawn; ++k) {
+    DeepLayers start =
+        random_layers(training.shape, training.initial_scale, {.seed = seed, .point = k});
+    Eigen::VectorXd losses, gradient;
+    population.pass(packed_layers(start), losses, &population.weights(), &gradient);
+    if (gradient.norm() <= longest) continue;
+    longest = gradient.norm();
+    steepest = std::move(start);
+  }
+  return steepest;
+}
+
 class Stairs : public PointwiseExperiment {
  public:
   explicit Stairs(Configuration& c)
@@ -48,7 +73,14 @@ class Stairs : public PointwiseExperiment {
         starts_(c.integer<std::size_t>("sim.starts")),
         samples_(static_cast<double>(c.integer("sim.samples"))),
         descent_(c),
-        alike_(!softmax_ && problem_.model().common_strength().has_value()) {
+        alike_(!softmax_ && problem_.model().common_strength().has_value()),
+        early_([this, seed = c.seed()] {
+          std::vector<DeepFactoredTraining> early = first_steps_;
+          for (DeepFactoredTraining& training : early) {
+            training.start = steepest_start(problem_.model(), training, seed);
+          }
+          return early;
+        }) {
     rounded_ = {problem_.density()};
     const auto only_for = [](const char* network, const char* key, bool left_alone) {
       if (left_alone) return;
@@ -83,7 +115,7 @@ class Stairs : public PointwiseExperiment {
   TheoryResult theory(TheoryGrid /*grid*/) const override {
     TheoryResult result = problem_.theory();
     if (!no_theory_.empty()) result.warnings.push_back("no theory of the times: " + no_theory_);
-    for (const DeepFactoredTraining& training : early_) {
+    for (const DeepFactoredTraining& training : early_.get()) {
       descent_.add(problem_.model(), training, early_curves(training), result);
     }
     if (!alike_) return result;
@@ -106,14 +138,14 @@ class Stairs : public PointwiseExperiment {
   }
 
   /// Trainings to the end, then those of the first steps.
-  std::size_t points() const override { return layers_.size() * starts_ + early_.size(); }
+  std::size_t points() const override { return layers_.size() * starts_ + first_steps_.size(); }
 
  protected:
   Outcome run(const Replicate& replicate) const override {
     const std::size_t depth = replicate.point() / starts_;
     const std::size_t start = replicate.point() % starts_;
     if (depth >= layers_.size()) {
-      return run_early(early_[replicate.point() - layers_.size() * starts_], replicate);
+      return run_early(early_.get()[replicate.point() - layers_.size() * starts_], replicate);
     }
     Curves losses(
         {{"layers", static_cast<double>(layers_[depth])}, {"start", static_cast<double>(start)}},
@@ -144,12 +176,10 @@ class Stairs : public PointwiseExperiment {
     for (DeepFactoredTraining training : factored_) {
       training.batch = c.integer("sim.early_batch");
       training.recorded = {steps.begin(), steps.end()};
-      training.start = random_layers(
-          training.shape, training.initial_scale, {.seed = c.seed(), .point = early_.size()});
-      early_.push_back(std::move(training));
+      first_steps_.push_back(std::move(training));
     }
-    no_theory_ = descent_.missing(problem_.model(), early_.front(), early_.size());
-    if (!no_theory_.empty()) early_.clear();
+    no_theory_ = descent_.missing(problem_.model(), first_steps_.front(), first_steps_.size());
+    if (!no_theory_.empty()) first_steps_.clear();
   }
 
   static DeepCurves early_curves(const DeepFactoredTraining& training) {
@@ -187,8 +217,9 @@ class Stairs : public PointwiseExperiment {
   bool alike_;
   std::vector<DeepFactoredTraining> factored_;  ///< of every depth, or
   std::vector<TransformerTraining> transformers_;
-  std::vector<DeepFactoredTraining> early_;  ///< first steps of every depth, if there is a theory
-  std::string no_theory_;                    ///< why there is none
+  std::vector<DeepFactoredTraining> first_steps_;  ///< of every depth, if there is a theory
+  std::string no_theory_;                          ///< why there is none
+  Lazy<std::vector<DeepFactoredTraining>> early_;  ///< the same with their starts
 };
 
 std::string depth_of(std::int64_t layers) {
