@@ -229,11 +229,13 @@ std::vector<ContextErrors> context_pool(const MatrixXd& pool,
   const ContextNoise context{.length = sizes.context, .rho = sizes.rho};
   const ContextMoments own = pool_moments(pool, context);
   // Without a penalty K has no limit where n < d(d + 1), the errors have; they approach it
-  // linearly.
+  // linearly. The equations' slope along K is 1 - λ/ξ: below a share of 1e-5 what they are solved
+  // to decides nothing.
   constexpr double kLeast = 1e-9;
-  const double lambda = std::max(sizes.lambda, kLeast);
+  constexpr double kLeastShare = 1e-4;
   const auto d = static_cast<double>(pool.cols());
   const double xi = std::max(all.front().xi, kLeast);
+  const double lambda = std::max({sizes.lambda, kLeast, kLeastShare * xi});
   const Eigen::SelfAdjointEigenSolver<MatrixXd> spectrum(own.second, Eigen::EigenvaluesOnly);
   const ArrayXd b = spectrum.eigenvalues().array().max(0);
   const double weight = std::max(lambda / xi, 1 - (b / (b + xi)).sum() * d / sizes.samples);

@@ -69,7 +69,7 @@ ContextErrors context_gaussian(const Eigen::MatrixXd& pool,
                                const ContextMoments& test);
 
 /// @brief The same with the law of these features (theory/icl/feature_law.hpp); ξ and 1 - γ remain
-/// those of Gaussian ones. At λ = 0 the value at λ = 1e-9.
+/// those of Gaussian ones. Below λ = 1e-4 ξ the value there.
 /// @throws as context_gaussian; Error (numerical) where the equations' solution is not reached
 ContextErrors context_pool(const Eigen::MatrixXd& pool, const PoolSizes& sizes);
 ContextErrors context_pool(const Eigen::MatrixXd& pool,
