@@ -57,6 +57,9 @@ class Deviations {
     Eigen::MatrixXd hessian;  ///< H v
     Eigen::MatrixXd third;    ///< T(v, v)
     Eigen::MatrixXd own;      ///< sum_s w_s H_s v, if weights were given
+
+    /// @brief Adds axes without weights.
+    void append(const Differences& more);
   };
   /// @param weights w, one column for each of the first axes
   Differences along(const PopulationPoint& point,
@@ -68,6 +71,7 @@ class Deviations {
                          const Eigen::MatrixXd& axes) const;
   /// What batches take: samples, or parts of them.
   const PopulationModel& taken() const { return plan_.parts != nullptr ? *plan_.parts : model_; }
+  double parts_of_a_batch() const { return static_cast<double>(plan_.batch * plan_.parts_taken); }
   /// Axes beside `axes` that span noise: random combinations of g_s - g.
   Eigen::MatrixXd noise_axes(const PopulationPoint& point,
                              const Eigen::MatrixXd& axes,
