@@ -97,6 +97,13 @@ Deviations::Deviations(const PopulationModel& model,
   mean_ = VectorXd::Zero(blocks_ * size);
 }
 
+void Deviations::Differences::append(const Differences& more) {
+  axes = side_by_side(axes, more.axes);
+  slopes = side_by_side(slopes, more.slopes);
+  hessian = side_by_side(hessian, more.hessian);
+  third = side_by_side(third, more.third);
+}
+
 Deviations::Differences Deviations::along(const PopulationPoint& point,
                                           const MatrixXd& axes,
                                           const MatrixXd& weights) const {
@@ -257,12 +264,17 @@ void Deviations::advance(const PopulationPoint& point, std::uint64_t first, std:
     directions =
         side_by_side(directions, orthonormal_beside(directions, mean_.reshaped(size, blocks_)));
     known = along(point, directions, MatrixXd(p_.size(), 0));
+    // A step leaves these for H of them. H is taken there as well: steps with a matrix that is 0
+    // between such directions would grow without bound.
+    known.append(
+        along(point, orthonormal_beside(directions, known.hessian), MatrixXd(p_.size(), 0)));
+    directions = known.axes;
     slope = known.slopes;
   } else {
     known = seen_;
     slope = side_by_side(known.slopes, slopes(model_, point, beside.axes));
+    directions = side_by_side(directions, orthonormal_beside(directions, known.hessian));
   }
-  directions = side_by_side(directions, orthonormal_beside(directions, known.hessian));
   const Index s = directions.cols();
 
   // In coordinates of these: H, g_s - g, and the state.
@@ -285,7 +297,7 @@ void Deviations::advance(const PopulationPoint& point, std::uint64_t first, std:
     MatrixXd within = part_slope.transpose() * p.asDiagonal() * part_slope;
     const VectorXd mean = part_slope.transpose() * p;
     within -= mean * mean.transpose() + sigma.topLeftCorner(slope.cols(), slope.cols());
-    of_batch.topLeftCorner(slope.cols(), slope.cols()) += within / static_cast<double>(plan_.batch);
+    of_batch.topLeftCorner(slope.cols(), slope.cols()) += within / parts_of_a_batch();
   }
   gradient_noise_ = noise.total * beside.square +
                     (of_batch + per_sample() * sigma).diagonal().head(spanned.cols()).sum();
@@ -298,32 +310,49 @@ void Deviations::advance(const PopulationPoint& point, std::uint64_t first, std:
   if (samples_) own_before = data_.topRows(s);
   if (epoch_.size() > 0) own_before -= epoch_.topRows(s);
 
-  double rate = 0;
-  for (std::uint64_t step = first; step < first + count; ++step) {
-    rate = plan_.rate(step);
+  // Over steps of one rate: deviations x become jump x, and more by data and batches.
+  struct Hop {
+    MatrixXd jump, data, batch;
+  };
+  const auto step_of = [&](double rate) {
     const double shrink = plan_.decoupled ? 1 - rate * plan_.decay : 1;
-    MatrixXd jump(blocks_ * s, blocks_ * s);
     const MatrixXd identity = MatrixXd::Identity(s, s);
+    Hop hop{.jump = MatrixXd(blocks_ * s, blocks_ * s),
+            .data = MatrixXd(samples_ ? blocks_ * s : 0, p_.size()),
+            .batch = MatrixXd(blocks_ * s, blocks_ * s)};
     if (blocks_ == 1) {
-      jump = shrink * identity - rate * h;
+      hop.jump = shrink * identity - rate * h;
     } else {
-      jump << shrink * identity - rate * h, -rate * plan_.momentum * identity, h,
+      hop.jump << shrink * identity - rate * h, -rate * plan_.momentum * identity, h,
           plan_.momentum * identity;
     }
     // A gradient enters the parameters by -rate, a velocity by 1.
     const double enters[] = {-rate, 1};
-    const auto carry = [&](MatrixXd& data) {
-      data = jump * data;
-      for (Index b = 0; b < blocks_; ++b) data.middleRows(b * s, s) += enters[b] * g;
-    };
-    batch_ = jump * batch_ * jump.transpose();
     for (Index a = 0; a < blocks_; ++a) {
+      if (samples_) hop.data.middleRows(a * s, s) = enters[a] * g;
       for (Index b = 0; b < blocks_; ++b) {
-        batch_.block(a * s, b * s, s, s) += enters[a] * enters[b] * of_batch;
+        hop.batch.block(a * s, b * s, s, s) = enters[a] * enters[b] * of_batch;
       }
     }
-    if (samples_) carry(data_);
-    if (epoch_.size() > 0) carry(epoch_);
+    return hop;
+  };
+  const auto apply = [&](const Hop& hop, MatrixXd& data, MatrixXd& batch) {
+    batch = hop.jump * batch * hop.jump.transpose() + hop.batch;
+    if (data.size() > 0) data = hop.jump * data + hop.data;
+  };
+  double rate = 0;
+  for (std::uint64_t step = first; step < first + count;) {
+    rate = plan_.rate(step);
+    std::uint64_t left = 0;
+    for (; step < first + count && plan_.rate(step) == rate; ++step) ++left;
+    for (Hop hop = step_of(rate);; apply(hop, hop.data, hop.batch), hop.jump *= hop.jump) {
+      if (left % 2 == 1) {
+        apply(hop, data_, batch_);
+        if (epoch_.size() > 0) epoch_ = hop.jump * epoch_ + hop.data;
+      }
+      left /= 2;
+      if (left == 0) break;
+    }
   }
 
   // What T:C and H_s R_s drive the mean with, halfway.
@@ -350,17 +379,19 @@ void Deviations::advance(const PopulationPoint& point, std::uint64_t first, std:
     if (samples_) drive += per_sample() * there.own.rowwise().sum();
     const MatrixXd driven = orthonormal_beside(known.axes, drive);
     if (driven.cols() > 0 && count > 1) {  // H along it as well
-      const Differences more = along(point, driven, MatrixXd(p_.size(), 0));
-      known.hessian = side_by_side(known.hessian, more.hessian);
-      known.axes = side_by_side(known.axes, driven);
+      known.append(along(point, driven, MatrixXd(p_.size(), 0)));
     }
   }
+  MatrixXd held_image;
+  if (held) held_image = known.axes * (known.axes.transpose() * known.hessian);
   const double penalty = plan_.decoupled ? 0 : plan_.decay;
   for (std::uint64_t step = first; step < first + count; ++step) {
     rate = plan_.rate(step);
     const double shrink = plan_.decoupled ? 1 - rate * plan_.decay : 1;
     const VectorXd theta = mean_.head(size);
-    const VectorXd force = applied(known.axes, known.hessian, theta) + penalty * theta + drive;
+    const VectorXd along_known = held ? held_image * (known.axes.transpose() * theta)
+                                      : applied(known.axes, known.hessian, theta);
+    const VectorXd force = along_known + penalty * theta + drive;
     if (blocks_ == 1) {
       mean_ = shrink * theta - rate * force;
     } else {
@@ -435,8 +466,7 @@ LossMoments Deviations::losses() const {
       VectorXd losses;
       plan_.parts->pass(point_->theta, losses);
       losses.array() -= out.test.order_0;
-      of_batch += (plan_.parts->weights().dot(losses.cwiseAbs2()) - of_losses) /
-                  static_cast<double>(plan_.batch);
+      of_batch += (plan_.parts->weights().dot(losses.cwiseAbs2()) - of_losses) / parts_of_a_batch();
     }
     out.batch.curvature_variance = out.test.curvature_variance;
     out.batch.variance =

@@ -60,6 +60,9 @@ class Deviations {
     Eigen::MatrixXd hessian;  ///< H v
     Eigen::MatrixXd third;    ///< T(v, v)
     Eigen::MatrixXd own;      ///< sum_s w_s H_s v, if weights were given
+
+    /// @brief Adds axes without weights.
+    void append(const Differences& more);
   };
   /// @param weights w, one column for each of the first axes
   Differences along(const PopulationPoint& point,
@@ -71,6 +74,7 @@ class Deviations {
                          const Eigen::MatrixXd& axes) const;
   /// What batches take: samples, or parts of them.
   const PopulationModel& taken() const { return plan_.parts != nullptr ? *plan_.parts : model_; }
+  double parts_of_a_batch() const { return static_cast<double>(plan_.batch * plan_.parts_taken); }
   struct Noise {
     Eigen::MatrixXd axes;
     double square;  ///< trace of the covariance of g_s beside the axes known before

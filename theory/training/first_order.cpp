@@ -120,6 +120,10 @@ void require_domain(const PopulationModel& model,
           "parts",
           plan.parts == nullptr ? 0 : number(plan.parts->parameters()),
           fmt::format("{} parameters, as the model", model.parameters()));
+  require(plan.parts_taken >= 1 && (plan.parts_taken == 1 || plan.parts != nullptr),
+          "parts_taken",
+          number(plan.parts_taken),
+          "at least 1, and 1 without parts");
   require(!plan.recorded.empty() && std::ranges::is_sorted(plan.recorded, std::less_equal<>()),
           "recorded",
           number(plan.recorded.size()),

@@ -16,7 +16,8 @@
 ///
 /// and batches out of M samples have both. Where batches take a random part of every sample, such
 /// as one site of a sequence, they have the covariance Sigma_parts of its gradient in place of
-/// Sigma: (Sigma_parts - Sigma/M) / B around M samples. C and R are kept along `rank` axes.
+/// Sigma: (Sigma_parts - Sigma/M) / B around M samples; where q independent parts of every sample,
+/// Sigma + (Sigma_parts - Sigma)/q in place of Sigma_parts. C and R are kept along `rank` axes.
 /// Everything is taken from differences of losses and reweighted gradients along them
 /// (PopulationModel::pass): no second derivative, no gradient of a single sample. docs/training.md
 /// derives these equations and says how far they hold.
@@ -67,6 +68,7 @@ struct TrainingPlan {
   /// its parts. Outlives the plan; null: whole samples. Not by pairs, and of M samples with
   /// `Revisit::replace` alone.
   const PopulationModel* parts = nullptr;
+  std::int64_t parts_taken = 1;         ///< of every sample, independently of one another
   std::vector<std::uint64_t> recorded;  ///< steps, strictly ascending
 };
 

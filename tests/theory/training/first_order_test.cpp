@@ -521,6 +521,35 @@ TEST_CASE("training_theory: steps held together at the point halfway", "[theory]
   CHECK(shift(20, 12) == Approx(exact.loss.shift).epsilon(5e-3));
 }
 
+TEST_CASE("training_theory: few axes over many held steps neither grow nor lose the mean",
+          "[theory]") {
+  // Least squares at its solution: C ends in that of Lyapunov's equation, and stays there.
+  constexpr Index kParameters = 14;
+  const SampledModel model(
+      kParameters, VectorXd::Ones(40), [](const VectorXd& theta, Index s, VectorXd& gradient) {
+        const auto number = static_cast<double>(s);
+        for (Index k = 0; k < theta.size(); ++k) {
+          gradient[k] = std::cos(1 + number * static_cast<double>(k + 1));
+        }
+        const double miss = theta.dot(gradient) - std::sin(3 * number);
+        gradient *= miss;
+        return miss * miss / 2;
+      });
+  const TrainingPlan plan{.start = VectorXd::Zero(kParameters),
+                          .rate = [](std::uint64_t) { return 0.7; },
+                          .batch = 64,
+                          .recorded = {200, 2000}};
+  const auto all = training_theory(model, plan, {}, {.kind = TheoryMethod::Kind::dense});
+  for (const std::uint64_t hold : {20, 100}) {
+    const auto few = training_theory(model, plan, {}, {.rank = 5, .hold = hold});
+    for (const std::size_t k : {0, 1}) {
+      CAPTURE(hold, k);
+      CHECK(few[k].loss.shift > 0.5 * all[k].loss.shift);
+      CHECK(few[k].loss.shift < 1.001 * all[k].loss.shift);
+    }
+  }
+}
+
 TEST_CASE("training_theory: mirrored pairs have the mean of first order", "[theory]") {
   for (const char* name : {"mlp", "softmax"}) {
     const SampledModel model = reference_model(name);

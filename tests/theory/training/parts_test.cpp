@@ -130,6 +130,34 @@ TEST_CASE("training_theory: fresh parts are samples of their own", "[theory]") {
   }
 }
 
+TEST_CASE("training_theory: several parts of a sample, as samples of their own", "[theory]") {
+  const Tiny tiny;
+  TrainingPlan plan = tiny.plan(0, 8);
+  plan.recorded = {1, 7};
+  plan.parts_taken = 2;
+  const auto found = training_theory(tiny.samples, plan);
+  // Of every sample (a, b): twice a, each once, twice b.
+  GroupedPopulation::Members members(2, 9);
+  VectorXd p(9);
+  for (Index s = 0; s < 3; ++s) {
+    const Index a = Tiny::pairs()(0, s);
+    const Index b = Tiny::pairs()(1, s);
+    members.middleCols(3 * s, 3) << a, a, b, a, b, b;
+    p.segment(3 * s, 3) = tiny.p[s] * Vector3d(0.25, 0.5, 0.25);
+  }
+  const GroupedPopulation twos(tiny.parts, members, p);
+  plan.parts = nullptr;
+  plan.parts_taken = 1;
+  const auto expected = training_theory(twos, plan);
+  for (const std::size_t k : {0, 1}) {
+    CHECK(found[k].loss.shift == Approx(expected[k].loss.shift).epsilon(1e-6));
+    CHECK(found[k].loss.variance == Approx(expected[k].loss.variance).epsilon(1e-6));
+    CHECK(found[k].batch_loss.variance == Approx(expected[k].batch_loss.variance).epsilon(1e-6));
+  }
+  plan.parts_taken = 2;
+  CHECK_THROWS_WITH(training_theory(twos, plan), Catch::Contains("parts_taken"));
+}
+
 TEST_CASE("training_theory: where parts are not described", "[theory]") {
   const Tiny tiny;
   TrainingPlan plan = tiny.plan(8, 4);
