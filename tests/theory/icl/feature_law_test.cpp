@@ -117,6 +117,25 @@ TEST_CASE("context_pool: Gaussian features when the fit is rigid or the data are
   CHECK(context_pool(pool, few).icl > 1.02 * context_gaussian(pool, few).icl);
 }
 
+TEST_CASE("context_pool: without a penalty the limit of small ones", "[theory][icl]") {
+  RandomStream stream({.seed = 9});
+  constexpr Index d = 6;
+  const MatrixXd pool = sphere_pool(12, d, stream);
+  // Fewer and more sequences than the d(d + 1) = 42 unknowns.
+  for (const double samples : {14.0, 30.0, 120.0}) {
+    const auto error = [&](double lambda) {
+      return context_pool(pool, {.context = 12, .samples = samples, .rho = 0.1, .lambda = lambda})
+          .icl;
+    };
+    CAPTURE(samples);
+    const double limit = 2 * error(1e-3) - error(2e-3);
+    for (const double lambda : {0.0, 1e-9, 1e-7, 1e-5}) {
+      CAPTURE(lambda);
+      CHECK_THAT(error(lambda), WithinRel(limit, 0.01));
+    }
+  }
+}
+
 TEST_CASE("context_pool: large pools by the law of their first tasks", "[theory][icl]") {
   RandomStream stream({.seed = 8});
   constexpr Index d = 6;
