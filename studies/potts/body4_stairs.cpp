@@ -234,17 +234,17 @@ Figure figure(const Configuration& c) {
                           .simulation = false,
                           .reference = true}},
               .x_name = "step"};
-  // The other starts of one layer end at the same place.
-  if (!is_softmax(c)) {
-    panel.layers.push_back(
-        {.series = "end_loss", .label = "1 layer, end", .theory = false, .only = {{"start", 0.0}}});
-  }
   for (const std::int64_t layers : c.integers("sim.layers")) {
     panel.layers.push_back({.series = "test_loss",
                             .label = depth_of(layers),
                             .theory = false,
                             .trajectories = true,
                             .only = {{"layers", static_cast<double>(layers)}}});
+  }
+  // The other starts of one layer end at the same place.
+  if (!is_softmax(c)) {
+    panel.layers.push_back(
+        {.series = "end_loss", .label = "1 layer, end", .theory = false, .only = {{"start", 0.0}}});
   }
   Figure figure{
       .name = "body4-stairs",

@@ -243,7 +243,7 @@ class TwoStage : public PointwiseExperiment {
         setup_, setup_.optimiser, batches ? source_.batch : 0, source_.queries);
     std::vector<std::uint64_t> steps = times_.steps();
     if (grid == TheoryGrid::run) {
-      constexpr std::uint64_t kLinePoints = 30;
+      constexpr std::uint64_t kLinePoints = 60;
       const std::uint64_t last = steps.back();
       for (std::uint64_t k = 0; k < kLinePoints; ++k) steps.push_back(last * k / kLinePoints);
       steps = ascending(steps);
