@@ -144,15 +144,19 @@ class MaskedSpectrum : public PointwiseExperiment {
           .into(outcome);
       Curves numbers({{"lambda", lambda}},
                      "alpha",
-                     {"moment2", "moment3", "upper_edge", "lower_edge", "trace", "below_gap"});
+                     {"moment2", "upper_edge", "lower_edge", "trace", "below_gap"});
       numbers.add(alpha,
                   std::vector<double>{w.squaredNorm() / dimension(),
-                                      w.array().cube().mean(),
                                       w(w.size() - 1),
                                       w(kernel),
                                       w.sum(),
                                       static_cast<double>((w.array() < bins.floor).count())});
       numbers.into(outcome);
+      if (population_.kind() == Kind::identity) {  // of which there is a theory
+        Curves({{"lambda", lambda}}, "alpha", {"moment3"})
+            .add(alpha, std::vector<double>{w.array().cube().mean()})
+            .into(outcome);
+      }
       if (kernel > 0) {
         Curves({{"lambda", lambda}}, "alpha", {"atom"})
             .add(alpha, std::vector<double>{w.head(kernel).mean()})

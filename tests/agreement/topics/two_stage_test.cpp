@@ -32,7 +32,7 @@ TEST_CASE("topics-two-stage: agrees; norms and entries 2 % off and a loss 0.4 % 
                                        {"value_d", 1.02},
                                        {"value_s", 1.02},
                                        {"value_b", 1.02},
-                                       {"value_g", 1.05},
+                                       {"value_g", 1.1},
                                        {"loss", 1.004}}) {
     INFO(series);
     CHECK(perturbed(run, {.name = "", .series = series, .factor = factor}).points() ==
