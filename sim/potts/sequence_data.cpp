@@ -11,18 +11,12 @@ namespace attica {
 
 using Eigen::Index;
 
-namespace {
-
-constexpr double kMostDrawnStates = 1 << 18;
-
-}  // namespace
-
 PottsData::PottsData(const PottsModel& model,
                      const GibbsPoolOptions& options,
                      const StreamAddress& address)
     : model_(model),
       burn_in_(options.burn_in),
-      enumerated_(potts_states(model) <= kMostDrawnStates),
+      enumerated_(enumerates(potts_states(model))),
       population_(enumerated_ ? enumerate(model).states : gibbs_pool(model, options, address)),
       sampler_(population_) {}
 

@@ -32,8 +32,12 @@ class PottsData {
   /// @brief What is drawn from: all states, or the pool.
   const WeightedSequences& population() const { return population_; }
   bool enumerated() const { return enumerated_; }
+  /// @brief Whether so many states C^L are enumerated.
+  static bool enumerates(double states) { return states <= kMostDrawnStates; }
 
  private:
+  static constexpr double kMostDrawnStates = 1 << 18;
+
   PottsModel model_;
   std::int64_t burn_in_;
   bool enumerated_;

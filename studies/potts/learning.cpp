@@ -225,6 +225,19 @@ class Learning : public PointwiseExperiment {
   Index tested_;  ///< sequences on which a fit is tested where states are not enumerated
 };
 
+std::vector<AgreementRule> agreement(const Configuration& c) {
+  // In addition to the allowance that the theory states: four standard errors, or what 64 data sets
+  // resolve where there is no control variate.
+  constexpr double kEnumerated = 0.0075;
+  constexpr double kSampled = 0.08;
+  const double states =
+      std::pow(c.integer<double>("model.colours"), c.integer<double>("model.sites"));
+  return {
+      {.series = "excess_loss", .relative = PottsData::enumerates(states) ? kEnumerated : kSampled},
+      // Exact: differences of the gradient leave 1e-8.
+      {.series = "tail_trace", .relative = 1e-5, .deterministic = true}};
+}
+
 std::vector<ExponentClaim> exponents(const Configuration& c) {
   std::vector<ExponentClaim> claims;
   const bool swept = c.has("sweep.beta");
@@ -246,7 +259,10 @@ std::vector<ExponentClaim> exponents(const Configuration& c) {
 }  // namespace
 
 Study study() {
-  return described({.name = "potts-learning", .make = make<Learning>, .exponents = exponents});
+  return described({.name = "potts-learning",
+                    .make = make<Learning>,
+                    .agreement = agreement,
+                    .exponents = exponents});
 }
 
 }  // namespace attica::potts_learning
