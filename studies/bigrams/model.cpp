@@ -304,14 +304,14 @@ double group_flops(const BigramSetup& setup, double steps) {
 
 namespace {
 
-struct Observable {
+struct StateNumber {
   SeriesInfo info;
   double BigramState::*value;
 };
 
-const Observable& observable(const std::string& name) {
+const StateNumber& observable(const std::string& name) {
   const char* const squared = "squared distance, columns weighted by mu";
-  static const std::vector<Observable> all = {
+  static const std::vector<StateNumber> all = {
       {{"loss", "L", "exact population loss, 1/2 mean square"}, &BigramState::loss},
       {{"excess_loss", "L - L*", "above the Bayes risk"}, &BigramState::excess_loss},
       {{"alpha_V", "alpha_V", "signal of V along P, 1 at the truth"}, &BigramState::alpha_v},
@@ -320,7 +320,7 @@ const Observable& observable(const std::string& name) {
       {{"d_A", "d_A", "squared remainder of A, weighted by mu"}, &BigramState::d_a},
       {{"distance_V", "|V-P|^2", squared}, &BigramState::distance_v2},
       {{"distance_A", "|A-Q|^2", squared}, &BigramState::distance_a2}};
-  return *std::ranges::find(all, name, [](const Observable& o) { return o.info.name; });
+  return *std::ranges::find(all, name, [](const StateNumber& o) { return o.info.name; });
 }
 
 }  // namespace
