@@ -348,13 +348,14 @@ CheckRecord check(const CheckInput& input) {
   const std::optional<SerialCorrelation> serial = correlation_of(input, comparison);
   const bool correlated = serial && serial->correlated();
   // A margin was declared, and nothing met it: of what was brought, or of points that the theory
-  // leaves out. Where a preset expects to compare nothing, or a study has no theory at all at its
-  // settings, nothing is missing.
+  // leaves out. Where a preset expects to compare nothing, nothing is missing.
   const std::vector<Withdrawn> missing = withdrawn(input, comparison);
-  const bool left_alone = input.brought || !comparison.not_compared.empty() ||
-                          (points.no_theory > 0 && !input.theory.empty());
+  const bool left_alone = input.brought || comparison.not_compared.size() + points.no_theory > 0;
+  // The claims of a study that has no theory at all at its settings are all that it says.
+  const bool claims_alone =
+      !input.brought && input.theory.empty() && verdict == Verdict::claims_hold;
   const bool nothing =
-      left_alone && input.expected.empty() && points.compared == 0 &&
+      left_alone && !claims_alone && input.expected.empty() && points.compared == 0 &&
       std::ranges::any_of(input.rules, [&](const AgreementRule& rule) {
         return rule.absolute > 0 || input.post_hoc_margin.value_or(rule.relative) > 0;
       });

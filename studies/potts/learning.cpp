@@ -77,7 +77,8 @@ class Learning : public PointwiseExperiment {
         samples_(c.reals("sweep.samples")),
         starts_(c.integer<int>("sim.starts")),
         tested_(c.integer("sim.test_sequences")) {
-    if (swept_ && c.given("model.beta"))
+    constexpr double kUnset = 1.2;
+    if (swept_ && c.real("model.beta") != kUnset)
       throw Error(ErrorKind::input,
                   "parameter 'model.beta' is one of those of sweep.beta: give one of the two",
                   "model.beta");
