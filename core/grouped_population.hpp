@@ -19,7 +19,7 @@ class GroupedPopulation : public PopulationModel {
   /// @param parts   must outlive it
   /// @param members @shape{members of a group x groups}
   /// @param weights of the groups, positive, with sum 1. @shape{groups}
-  GroupedPopulation(const PopulationModel& parts, Members members, Eigen::VectorXd weights)
+  GroupedPopulation(const PopulationModel& parts, const Members& members, Eigen::VectorXd weights)
       : GroupedPopulation(
             parts,
             members,
