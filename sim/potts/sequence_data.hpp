@@ -27,7 +27,7 @@ class PottsData {
     return sampler_.draw(count, stream);
   }
   /// @brief Independent sequences, none of the pool's: of all states, or the ends of chains of
-  /// their own after the burn-in that the pool has shown to be long enough.
+  /// their own after the burn-in that the pool has shown to be long enough. @shape{count x L}
   Sequences fresh(Eigen::Index count, const StreamAddress& address) const;
   /// @brief What is drawn from: all states, or the pool.
   const WeightedSequences& population() const { return population_; }

@@ -30,6 +30,7 @@ class Attention : public PointwiseExperiment {
                .dimension = c.integer("model.dimension"),
                .cosine = c.real("model.cosine"),
                .random_tokens = c.text("model.tokens") == "random"},
+        layers_(c.integer<std::uint64_t>("sim.layers")),
         causal_(c.flag("model.causal")),
         limit_(c.text("theory.level") == "limit") {
     if (layer_.random_tokens) {
@@ -96,28 +97,48 @@ class Attention : public PointwiseExperiment {
     const double rows = layer_.queries > 0 ? std::min(t, queries) : t;
     const auto width = static_cast<double>(layer_.key_dimension);
     // A random number is about twenty operations.
-    return 2 * t * rows * (width + betas * (dimension + 20)) + 20 * t * width +
-           2 * t * dimension * dimension;
+    const double layer = 2 * t * rows * (width + betas * (dimension + 20)) + 20 * t * width +
+                         2 * t * dimension * dimension;
+    return static_cast<double>(layers_) * layer;
   }
 
-  /// One layer: its logits at all β are multiples of each other.
+  /// Means over some layers. The logits of a layer at all β are multiples of each other.
   Outcome run(const Replicate& replicate) const override {
     AttentionLayer layer = layer_;
     layer.tokens = contexts_[replicate.point()];
-    RandomStream stream = replicate.stream(StreamId::initialisation);
-    const LayerDraw draw = draw_layer(layer, stream);
+    const double scale = std::sqrt(std::log(static_cast<double>(layer.tokens)));
+    constexpr Eigen::Index kMeasures = 7;  // those of kAttention, then those of kOutput
+    const auto count = static_cast<Eigen::Index>(betas_.size());
+    Eigen::Array<double, kMeasures, Eigen::Dynamic> sums = decltype(sums)::Zero(kMeasures, count);
+    Eigen::MatrixXd weights;
+    for (std::uint64_t number = 0; number < layers_; ++number) {
+      StreamAddress address = replicate.address(StreamId::initialisation);
+      address.step = number;
+      RandomStream stream(address);
+      const LayerDraw draw = draw_layer(layer, stream);
+      for (Eigen::Index k = 0; k < count; ++k) {
+        const double beta = betas_[static_cast<std::size_t>(k)];
+        const double entropy = softmax_columns(draw.logits, beta * scale, causal_, weights);
+        const AttentionMeasures m = measure_attention(weights, draw.values);
+        const Eigen::Array<double, kMeasures, 1> measures{m.participation,
+                                                          m.shared,
+                                                          entropy,
+                                                          m.largest,
+                                                          m.jacobian,
+                                                          m.output_norm,
+                                                          m.output_overlap};
+        sums.col(k) += measures;
+      }
+    }
+    sums /= static_cast<double>(layers_);
     Curves attention(at(layer.tokens), "beta", kAttention);
     Curves output(at(layer.tokens), "beta", kOutput);
-    Eigen::MatrixXd weights;
-    for (const double beta : betas_) {
-      const double entropy =
-          softmax_columns(draw.logits,
-                          beta * std::sqrt(std::log(static_cast<double>(layer.tokens))),
-                          causal_,
-                          weights);
-      const AttentionMeasures m = measure_attention(weights, draw.values);
-      attention.add(beta, {m.participation, m.shared, entropy, m.largest, m.jacobian});
-      if (layer_.dimension > 0) output.add(beta, {m.output_norm, m.output_overlap});
+    for (Eigen::Index k = 0; k < count; ++k) {
+      const double beta = betas_[static_cast<std::size_t>(k)];
+      const std::vector<double> mean(sums.col(k).begin(), sums.col(k).end());
+      const auto end = mean.begin() + static_cast<std::ptrdiff_t>(kAttention.size());
+      attention.add(beta, std::vector<double>(mean.begin(), end));
+      if (layer_.dimension > 0) output.add(beta, std::vector<double>(end, mean.end()));
     }
     Outcome outcome;
     attention.into(outcome);
@@ -127,6 +148,13 @@ class Attention : public PointwiseExperiment {
 
  private:
   static constexpr int kParts = 4;
+
+  /// Adds a layer's share of the mean.
+  void add(std::vector<double>& mean, std::initializer_list<double> values) const {
+    std::ranges::transform(mean, values, mean.begin(), [this](double sum, double value) {
+      return sum + value / static_cast<double>(layers_);
+    });
+  }
 
   static Point at(std::int64_t context) { return {{"context", static_cast<double>(context)}}; }
 
@@ -169,6 +197,7 @@ class Attention : public PointwiseExperiment {
   std::vector<double> betas_;
   std::vector<std::int64_t> contexts_;
   AttentionLayer layer_;
+  std::uint64_t layers_;  ///< of a replicate
   bool causal_;
   bool limit_;
 };

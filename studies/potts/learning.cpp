@@ -20,12 +20,13 @@ namespace {
 
 using Eigen::Index;
 
-/// The tail of factored attention, and how far the sequences leave it open.
+/// The tail of factored attention, and the standard error of its trace.
 struct FactoredTail {
   LearningTail tail;
   double error = 0;
 
-  /// Of all states nothing is open; of a pool by leaving out every fifth of it in turn.
+  /// 0 where all states are known; of a pool by the delete-a-group jackknife with five groups
+  /// (J. Shao, C. F. J. Wu, Ann. Stat. 17 (1989) 1176).
   FactoredTail(const PottsModel& model, const WeightedSequences& population, bool enumerated)
       : tail(factored_tail(model, population)) {
     if (enumerated) return;
