@@ -37,7 +37,7 @@ int main() {
 END
   # shellcheck disable=SC2086
   c++ tiny.cpp -o tiny $flags || fail "the library does not link by pkg-config"
-  ./tiny | grep -Eq '^0\.[0-9]{4}$' || fail "no number by pkg-config: $(./tiny)"
+  grep -Eq '^0\.[0-9]{4}$' <<<"$(./tiny)" || fail "no number by pkg-config: $(./tiny)"
 fi
 
 # The matcher in a test of GoogleTest, where that is installed: a right theory passes, a wrong one fails with its point.

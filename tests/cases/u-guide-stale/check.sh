@@ -8,7 +8,7 @@ done
 run 0 --help
 for word in NONE "CLAIMS HOLD" HOLDS VIOLATED UNDECIDED; do
   says out "$word"
-  sed -n '/^Exit codes: /,/^$/p' "$project/README.md" | grep -qw "$word" || fail "README.md: no exit code of $word"
+  grep -qw "$word" <<<"$(sed -n '/^Exit codes: /,/^$/p' "$project/README.md")" || fail "README.md: no exit code of $word"
 done
 run 0 run gauss-lambda --name digits --set 'model.covariance="data"' --set 'model.file="digits.csv"' --set 'sweep.lambda=[0.1]' --replicates 30 --dry-run
 grep -n 'model.file="data/digits.csv"' "$project"/docs/*.md && fail "works in the source folder alone"
