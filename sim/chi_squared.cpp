@@ -22,6 +22,8 @@ double chi_squared(double degrees, RandomStream& stream) {
     const double root = 1 + c * z;
     const double u = stream.uniform();
     if (root <= 0) continue;
+    constexpr double kSqueeze = 0.0331;  // implies what is asked below, without logarithms
+    if (u < 1 - kSqueeze * z * z * z * z) return factor * d * root * root * root;
     const double v = root * root * root;
     if (std::log(u) < z * z / 2 + d - d * v + d * std::log(v)) return factor * d * v;
   }

@@ -13,42 +13,46 @@ using Eigen::Index;
 
 namespace {
 
-double logistic(double x) { return 1 / (1 + std::exp(-x)); }
+using Lanes = PositionalStudents::Lanes;
+constexpr Index kLanes = Lanes::RowsAtCompileTime;
 
 /// Length of the part of u across p and w*.
 double rest_of(const PositionalOverlaps& overlaps) {
   return std::sqrt(std::max(0.0, 1 - overlaps.e * overlaps.e - overlaps.m * overlaps.m));
 }
 
-/// Components of the two tokens along p, w* and the rest of u.
-struct TokenComponents {
-  explicit TokenComponents(RandomStream& stream) {
-    std::array<double, 6> normals{};
-    stream.fill_normal(normals);
-    first = {normals[0], normals[1], normals[2]};
-    second = {normals[3], normals[4], normals[5]};
-  }
-  SeenPair seen(const PositionalOverlaps& u, double rest) const {
-    return {u.e * (first[0] + 1) + u.m * first[1] + rest * first[2],
-            u.e * (second[0] - 1) + u.m * second[1] + rest * second[2],
-            first[1],
-            second[1]};
-  }
-  std::array<double, 3> first, second;
-};
+/// σ(x) of a number or of lanes.
+template <class T>
+T logistic(const T& x) {
+  using std::exp;
+  return 1 / (1 + exp(-x));
+}
 
 /// What a token's semantic attention gives to itself.
-double semantic(double q, double other) { return logistic(q * (q - other)); }
+template <class T>
+T semantic(const T& q, const T& other) {
+  return logistic<T>(q * (q - other));
+}
+
+/// PairLoss of a number or of lanes.
+template <class T>
+struct LossOf {
+  T loss, d_first, d_second;
+};
 
 /// @param target_one, target_two what the teacher's tokens give to themselves
-PairLoss loss_of(double first, double second, double target_one, double target_two) {
+template <class T>
+[[gnu::always_inline]] inline LossOf<T> loss_of(const T& first,
+                                                const T& second,
+                                                const T& target_one,
+                                                const T& target_two) {
   // A row's two entries differ from the teacher's by the same, with opposite signs.
-  const double own_one = semantic(first, second);
-  const double own_two = semantic(second, first);
-  const double error_one = own_one - target_one;
-  const double error_two = own_two - target_two;
-  const double pull_one = 2 * error_one * own_one * (1 - own_one);
-  const double pull_two = 2 * error_two * own_two * (1 - own_two);
+  const T own_one = semantic<T>(first, second);
+  const T own_two = semantic<T>(second, first);
+  const T error_one = own_one - target_one;
+  const T error_two = own_two - target_two;
+  const T pull_one = 2 * error_one * own_one * (1 - own_one);
+  const T pull_two = 2 * error_two * own_two * (1 - own_two);
   return {error_one * error_one + error_two * error_two,
           pull_one * (2 * first - second) - pull_two * second,
           pull_two * (2 * second - first) - pull_one * first};
@@ -62,10 +66,12 @@ PairLoss pair_loss(const PositionalTask& task,
                    double teacher_first,
                    double teacher_second) {
   const double position = task.omega * task.own();
-  return loss_of(first,
-                 second,
-                 (1 - task.omega) * semantic(teacher_first, teacher_second) + position,
-                 (1 - task.omega) * semantic(teacher_second, teacher_first) + position);
+  const LossOf<double> of =
+      loss_of<double>(first,
+                      second,
+                      (1 - task.omega) * semantic(teacher_first, teacher_second) + position,
+                      (1 - task.omega) * semantic(teacher_second, teacher_first) + position);
+  return {of.loss, of.d_first, of.d_second};
 }
 
 PositionalDraw::PositionalDraw(Index dimension, RandomStream& stream) : tokens_{} {
@@ -75,36 +81,50 @@ PositionalDraw::PositionalDraw(Index dimension, RandomStream& stream) : tokens_{
   teacher_second_ = semantic(tokens_[4], tokens_[1]);
 }
 
-PositionalStudent::PositionalStudent(const PositionalOverlaps& start, Index dimension)
-    : overlaps_(start), rest_(rest_of(start)), dimension_(dimension) {
+PositionalStudents::PositionalStudents(const PositionalOverlaps& start,
+                                       Index dimension,
+                                       const std::vector<PositionalTask>& tasks)
+    : count_(tasks.size()), dimension_(dimension) {
   constexpr Index kLeast = 4;
   require(dimension >= kLeast, "dimension", static_cast<double>(dimension), "dimension >= 4");
   require(start.e * start.e + start.m * start.m <= 1, "e", start.e, "e^2 + m^2 <= 1");
+  const auto all = [](double x) { return Lanes(Lanes::Constant(x)); };
+  for (std::size_t k = 0; k < tasks.size(); ++k) {
+    const auto lane = static_cast<Index>(k) % kLanes;
+    if (lane == 0)
+      groups_.push_back({all(start.e), all(start.m), all(rest_of(start)), all(0), all(0)});
+    groups_.back().content[lane] = 1 - tasks[k].omega;
+    groups_.back().position[lane] = tasks[k].omega * tasks[k].own();
+  }
 }
 
-void PositionalStudent::step(const PositionalTask& task, double eta, const PositionalDraw& drawn) {
+void PositionalStudents::step(double eta, const PositionalDraw& drawn) {
   const auto& [along_p, along_teacher, along_rest, other_p, other_teacher, other_rest] =
       drawn.tokens_;
-  const double position = task.omega * task.own();
-  const PairLoss loss =
-      loss_of(overlaps_.e * (along_p + 1) + overlaps_.m * along_teacher + rest_ * along_rest,
-              overlaps_.e * (other_p - 1) + overlaps_.m * other_teacher + rest_ * other_rest,
-              (1 - task.omega) * drawn.teacher_first_ + position,
-              (1 - task.omega) * drawn.teacher_second_ + position);
   const double rate = eta / static_cast<double>(dimension_);
-  const double first = rate * loss.d_first;
-  const double second = rate * loss.d_second;
-  const double e = overlaps_.e - first * (along_p + 1) - second * (other_p - 1);
-  const double m = overlaps_.m - first * along_teacher - second * other_teacher;
-  const double along = rest_ - first * along_rest - second * other_rest;
-  const double rest = std::sqrt(along * along + (first * first + second * second) * drawn.across_);
-  const double norm = std::sqrt(e * e + m * m + rest * rest);
-  overlaps_ = {e / norm, m / norm};
-  rest_ = rest / norm;
+  for (Group& u : groups_) {
+    const auto [l, d_first, d_second] =
+        loss_of<Lanes>(u.e * (along_p + 1) + u.m * along_teacher + u.rest * along_rest,
+                       u.e * (other_p - 1) + u.m * other_teacher + u.rest * other_rest,
+                       u.content * drawn.teacher_first_ + u.position,
+                       u.content * drawn.teacher_second_ + u.position);
+    const Lanes first = rate * d_first;
+    const Lanes second = rate * d_second;
+    const Lanes e = u.e - first * (along_p + 1) - second * (other_p - 1);
+    const Lanes m = u.m - first * along_teacher - second * other_teacher;
+    const Lanes along = u.rest - first * along_rest - second * other_rest;
+    const Lanes rest = (along.square() + (first.square() + second.square()) * drawn.across_).sqrt();
+    const Lanes norm = (e.square() + m.square() + rest.square()).sqrt();
+    u.e = e / norm;
+    u.m = m / norm;
+    u.rest = rest / norm;
+  }
 }
 
-SeenPair draw_pair(const PositionalOverlaps& student, RandomStream& stream) {
-  return TokenComponents(stream).seen(student, rest_of(student));
+PositionalOverlaps PositionalStudents::overlaps(std::size_t k) const {
+  const Group& u = groups_[k / kLanes];
+  const auto lane = static_cast<Index>(k) % kLanes;
+  return {u.e[lane], u.m[lane]};
 }
 
 double sampled_positional_loss(const PositionalTask& task,
@@ -112,17 +132,30 @@ double sampled_positional_loss(const PositionalTask& task,
                                std::int64_t pairs,
                                RandomStream& stream,
                                double* gradient_square) {
-  double sum = 0;
-  double squares = 0;
-  for (std::int64_t k = 0; k < pairs; ++k) {
-    const SeenPair pair = draw_pair(student, stream);
-    const PairLoss loss =
-        pair_loss(task, pair.first, pair.second, pair.teacher_first, pair.teacher_second);
-    sum += loss.loss;
-    squares += loss.d_first * loss.d_first + loss.d_second * loss.d_second;
+  const double rest = rest_of(student);
+  const double position = task.omega * task.own();
+  Lanes sums = Lanes::Zero();
+  Lanes squares = Lanes::Zero();
+  for (std::int64_t k = 0; k < pairs; k += kLanes) {
+    Eigen::Array<double, kLanes, 6> tokens;  // a pair a row, a component a column
+    stream.fill_normal({tokens.data(), static_cast<std::size_t>(tokens.size())});
+    const Lanes teacher_first = tokens.col(1);
+    const Lanes teacher_second = tokens.col(4);
+    auto loss = loss_of<Lanes>(
+        student.e * (tokens.col(0) + 1) + student.m * teacher_first + rest * tokens.col(2),
+        student.e * (tokens.col(3) - 1) + student.m * teacher_second + rest * tokens.col(5),
+        (1 - task.omega) * semantic(teacher_first, teacher_second) + position,
+        (1 - task.omega) * semantic(teacher_second, teacher_first) + position);
+    const auto left = static_cast<Index>(pairs - k);
+    if (left < kLanes) {
+      for (Lanes* value : {&loss.loss, &loss.d_first, &loss.d_second})
+        value->tail(kLanes - left).setZero();
+    }
+    sums += loss.loss;
+    squares += loss.d_first.square() + loss.d_second.square();
   }
-  if (gradient_square != nullptr) *gradient_square = squares / static_cast<double>(pairs);
-  return sum / static_cast<double>(pairs);
+  if (gradient_square != nullptr) *gradient_square = squares.sum() / static_cast<double>(pairs);
+  return sums.sum() / static_cast<double>(pairs);
 }
 
 double positional_curvature(const PositionalTask& task,

@@ -6,6 +6,7 @@
 #include <Eigen/Core>
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "attica/core/icl/positional.hpp"
 #include "attica/core/random.hpp"
@@ -34,40 +35,43 @@ class PositionalDraw {
   PositionalDraw(Eigen::Index dimension, RandomStream& stream);
 
  private:
-  friend class PositionalStudent;
+  friend class PositionalStudents;
   std::array<double, 6> tokens_;
   double across_;
   double teacher_first_, teacher_second_;  ///< what the teacher's semantic attention gives
 };
 
-/// @brief A student on the unit sphere of R^d by what its training depends on: the overlaps, and
-/// the length of the rest of u.
-class PositionalStudent {
+/// @brief Students on the unit sphere of R^d by what their training depends on: the overlaps, and
+/// the length of the rest of u. All see the same pairs, each has a task of its own; they are
+/// computed several at a time.
+class PositionalStudents {
  public:
+  using Lanes = Eigen::Array<double, 4, 1>;  ///< of students that are computed at a time
+
+  /// @param tasks one a student
   /// @throws Error (input) naming dimension (>= 4) or e (e² + m² <= 1)
-  PositionalStudent(const PositionalOverlaps& start, Eigen::Index dimension);
+  PositionalStudents(const PositionalOverlaps& start,
+                     Eigen::Index dimension,
+                     const std::vector<PositionalTask>& tasks);
 
   /// @brief u ← normalise(u - (η/d) ∇_u l) on a fresh pair; exact in law. Of the tokens the
   /// components along p, w* and the rest of u are drawn; those across add a χ² of d - 3 degrees to
   /// the length.
-  void step(const PositionalTask& task, double eta, RandomStream& stream) {
-    step(task, eta, PositionalDraw(dimension_, stream));
-  }
-  /// @param drawn for the dimension of this student
-  void step(const PositionalTask& task, double eta, const PositionalDraw& drawn);
-  const PositionalOverlaps& overlaps() const { return overlaps_; }
+  void step(double eta, RandomStream& stream) { step(eta, PositionalDraw(dimension_, stream)); }
+  /// @param drawn for the dimension of these students
+  void step(double eta, const PositionalDraw& drawn);
+  std::size_t size() const { return count_; }
+  PositionalOverlaps overlaps(std::size_t k = 0) const;
 
  private:
-  PositionalOverlaps overlaps_;
-  double rest_;
+  struct Group {
+    Lanes e, m, rest;
+    Lanes content, position;  ///< 1 - ω, and ω A
+  };
+  std::vector<Group> groups_;
+  std::size_t count_;
   Eigen::Index dimension_;
 };
-
-/// @brief A fresh pair as student and teacher see it.
-struct SeenPair {
-  double first, second, teacher_first, teacher_second;
-};
-SeenPair draw_pair(const PositionalOverlaps& student, RandomStream& stream);
 
 /// @brief Mean loss of the student over that many fresh pairs.
 /// @param gradient_square if not null, the mean of d_first² + d_second²

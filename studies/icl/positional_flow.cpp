@@ -78,16 +78,16 @@ class PositionalFlow : public PointwiseExperiment {
     const PositionalTask task{a_, omegas_[replicate.point()]};
     RandomStream stream = replicate.stream();
     RandomStream tests = replicate.stream(StreamId::test_data);
-    PositionalStudent student(setup_.start, setup_.dimension);
+    PositionalStudents student(setup_.start, setup_.dimension, {task});
     Curves curves({{"omega", task.omega}}, "t", kSeries);
     std::int64_t done = 0;
     for (const std::int64_t step : steps_) {
       for (; done < step; ++done) {
         constexpr std::int64_t kOften = 100000;
         if (done % kOften == 0 && replicate.stopped()) return {};
-        student.step(task, setup_.eta, stream);
+        student.step(setup_.eta, stream);
       }
-      const PositionalOverlaps& at = student.overlaps();
+      const PositionalOverlaps at = student.overlaps();
       const double loss = sampled_positional_loss(task, at, setup_.test_pairs, tests);
       curves.add(setup_.time(step), std::vector<double>{at.e, at.m, loss});
     }

@@ -102,19 +102,18 @@ class PositionalPhase : public PointwiseExperiment {
     Curves ends({{"a", a}}, "omega", kEnds);
     Curves between({{"a", a}}, "omega", kBetween);
     // At all ω students see the same pairs: drawing these is most of the work of a step.
-    std::vector<PositionalStudent> students(omegas_.size(),
-                                            PositionalStudent(setup_.start, setup_.dimension));
+    std::vector<PositionalTask> tasks;
+    for (const double omega : omegas_) tasks.push_back({a, omega});
+    PositionalStudents students(setup_.start, setup_.dimension, tasks);
     for (std::int64_t step = 0; step < steps_; ++step) {
       constexpr std::int64_t kOften = 100000;
       if (step % kOften == 0 && replicate.stopped()) return {};
-      const PositionalDraw drawn(setup_.dimension, stream);
-      for (std::size_t k = 0; k < omegas_.size(); ++k)
-        students[k].step({a, omegas_[k]}, setup_.eta, drawn);
+      students.step(setup_.eta, stream);
     }
     for (std::size_t k = 0; k < omegas_.size(); ++k) {
       const double omega = omegas_[k];
-      const PositionalStudent& student = students[k];
-      ends.add(omega, std::vector<double>{student.overlaps().e, student.overlaps().m});
+      const PositionalOverlaps end = students.overlaps(k);
+      ends.add(omega, std::vector<double>{end.e, end.m});
       losses.add(omega, std::vector<double>{loss(omega, kSemantic), loss(omega, kPositional)});
       double gradient = 0;
       const double there =

@@ -146,6 +146,8 @@ TEST_CASE("every study: all presets and reference_runs can be made, and their th
                                         "bigrams-regularisation",
                                         "bigrams-softmax",
                                         "bigrams-vocabulary",
+                                        "body4-stairs",
+                                        "deep-learning-rate",
                                         "gauss-flow",
                                         "gauss-lambda",
                                         "gauss-sgd",
@@ -155,11 +157,19 @@ TEST_CASE("every study: all presets and reference_runs can be made, and their th
                                         "icl-context",
                                         "icl-diversity",
                                         "icl-double-descent",
+                                        "init-attention",
+                                        "init-trainability",
                                         "joma-overlap",
+                                        "masked-resampling-unit",
                                         "positional-phase",
                                         "potts-flow",
+                                        "potts-learning",
+                                        "potts-loss-flow",
                                         "potts-softmax-flow",
-                                        "potts-square"};
+                                        "potts-square",
+                                        "topics-two-stage-deep",
+                                        "tree-filtered-floors",
+                                        "tree-filtered-flow"};
   for (const Study& study : studies()) {
     for (const Preset& preset : study.presets) {
       INFO(study.name << ' ' << preset.name);

@@ -34,7 +34,8 @@ double loss_by_matrices(const PositionalTask& task, const Vector2d& q, const Vec
   return (target - softmax_rows(q * q.transpose())).squaredNorm() / 2;
 }
 
-/// The definition of PositionalStudent::step, on the whole vector. p and w* are the first two axes.
+/// The definition of PositionalStudents::step, on the whole vector. p and w* are the first two
+/// axes.
 void positional_step_literally(const PositionalTask& task,
                                double eta,
                                VectorXd& student,
@@ -75,23 +76,21 @@ Moments moments_over(int count, Run run) {
   return sums;
 }
 
-TEST_CASE("PositionalStudent: students that share a draw step as each would alone",
+TEST_CASE("PositionalStudents: those that share a draw step as each would alone",
           "[sim][positional]") {
   constexpr Eigen::Index kDimension = 30;
-  const std::array<PositionalTask, 2> tasks = {PositionalTask{0.7, 0.2}, PositionalTask{1.1, 0.9}};
+  const std::vector<PositionalTask> tasks = {{0.7, 0.2}, {1.1, 0.9}, {2, 0}, {0.3, 1}, {1, 0.4}};
   const StreamAddress address{.seed = 5};
-  std::vector<PositionalStudent> together(2, PositionalStudent({0.2, 0.3}, kDimension));
+  PositionalStudents together({0.2, 0.3}, kDimension, tasks);
+  REQUIRE(together.size() == tasks.size());
   RandomStream shared(address);
-  for (int step = 0; step < 50; ++step) {
-    const PositionalDraw drawn(kDimension, shared);
-    for (std::size_t k = 0; k < 2; ++k) together[k].step(tasks[k], 0.4, drawn);
-  }
-  for (std::size_t k = 0; k < 2; ++k) {
-    PositionalStudent alone({0.2, 0.3}, kDimension);
+  for (int step = 0; step < 50; ++step) together.step(0.4, shared);
+  for (std::size_t k = 0; k < tasks.size(); ++k) {
+    PositionalStudents alone({0.2, 0.3}, kDimension, {tasks[k]});
     RandomStream stream(address);
-    for (int step = 0; step < 50; ++step) alone.step(tasks[k], 0.4, stream);
-    CHECK(alone.overlaps().e == together[k].overlaps().e);
-    CHECK(alone.overlaps().m == together[k].overlaps().m);
+    for (int step = 0; step < 50; ++step) alone.step(0.4, stream);
+    CHECK(alone.overlaps().e == together.overlaps(k).e);
+    CHECK(alone.overlaps().m == together.overlaps(k).m);
   }
 }
 
@@ -108,7 +107,7 @@ TEST_CASE("pair_loss: that of the attention matrices, and its derivatives", "[si
   }
 }
 
-TEST_CASE("PositionalStudent: in law the training of the whole vector", "[sim][positional]") {
+TEST_CASE("PositionalStudents: in law the training of the whole vector", "[sim][positional]") {
   // Large steps in few dimensions, where every term of the reduction counts.
   constexpr int kDimension = 6;
   constexpr int kSteps = 12;
@@ -117,8 +116,8 @@ TEST_CASE("PositionalStudent: in law the training of the whole vector", "[sim][p
   const PositionalTask task{1, 0.4};
   const Moments reduced = moments_over(kRuns, [&](int k) {
     RandomStream stream({.seed = 1, .replicate = static_cast<std::uint64_t>(k)});
-    PositionalStudent student({0.3, 0.5}, kDimension);
-    for (int step = 0; step < kSteps; ++step) student.step(task, kEta, stream);
+    PositionalStudents student({0.3, 0.5}, kDimension, {task});
+    for (int step = 0; step < kSteps; ++step) student.step(kEta, stream);
     return student.overlaps();
   });
   const Moments literal = moments_over(kRuns, [&](int k) {
@@ -172,8 +171,8 @@ TEST_CASE("positional_curvature: that of sampled losses near the semantic state"
 }
 
 TEST_CASE("positional simulation: bad input names the parameter", "[sim][positional]") {
-  CHECK(refused([] { PositionalStudent student({0.1, 0.1}, 3); }) == "dimension");
-  CHECK(refused([] { PositionalStudent student({0.8, 0.8}, 10); }) == "e");
+  CHECK(refused([] { PositionalStudents student({0.1, 0.1}, 3, {{}}); }) == "dimension");
+  CHECK(refused([] { PositionalStudents student({0.8, 0.8}, 10, {{}}); }) == "e");
 }
 
 }  // namespace icl_positional_test
