@@ -3,34 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <numeric>
 #include <stdexcept>
 
 #include "attica/core/error.hpp"
+#include "attica/sim/chi_squared.hpp"
 
 namespace attica {
 
 using Eigen::Index;
 
 namespace {
-
-/// Gamma(shape, 1): G. Marsaglia, W. W. Tsang, ACM Trans. Math. Softw. 26, 363 (2000).
-double gamma_variate(RandomStream& stream, double shape) {
-  if (shape < 1) {
-    const double boost = std::pow(stream.uniform(), 1 / shape);
-    return boost * gamma_variate(stream, shape + 1);
-  }
-  const double d = shape - 1.0 / 3;
-  const double c = 1 / std::sqrt(9 * d);
-  while (true) {
-    const double x = stream.normal();
-    const double root = 1 + c * x;
-    if (root <= 0) continue;
-    const double v = root * root * root;
-    if (std::log(stream.uniform()) < 0.5 * x * x + d - d * v + d * std::log(v)) return d * v;
-  }
-}
 
 /// Shares of shown tokens in an infinite document.
 void set_shares(const TopicModel& model,
@@ -129,8 +112,8 @@ void TopicSampler::draw_weights(RandomStream& stream, std::vector<double>& theta
     return;
   }
   double sum = 0;
-  while (sum <= 0) {  // all weights of a small concentration may underflow
-    for (double& weight : theta) weight = gamma_variate(stream, model_.settings().concentration);
+  while (sum <= 0) {  // all weights of a small concentration may underflow; their scale drops out
+    for (double& weight : theta) weight = chi_squared(2 * model_.settings().concentration, stream);
     sum = std::accumulate(theta.begin(), theta.end(), 0.0);
   }
   for (double& weight : theta) weight /= sum;
