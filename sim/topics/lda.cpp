@@ -72,20 +72,40 @@ Eigen::VectorXd LdaChain::conditional(std::size_t document, std::size_t position
 void LdaChain::sweep(RandomStream& stream) {
   const auto alpha = static_cast<float>(options_.alpha);
   const auto beta = static_cast<float>(options_.beta);
-  Eigen::ArrayXf p(options_.topics);
+  const float prior = static_cast<float>(corpus_.words) * beta;
+  constexpr Index kChunk = 4;
+  const Index chunks = (options_.topics + kChunk - 1) / kChunk;
+  Eigen::ArrayXf p = Eigen::ArrayXf::Zero(chunks * kChunk);
   for (std::size_t d = 0; d < assigned_.size(); ++d) {
     const std::vector<std::int32_t>& words = corpus_.documents[d];
     std::vector<std::int32_t>& topics = assigned_[d];
     const auto in_document = document_topic_.col(static_cast<Index>(d));
     for (std::size_t i = 0; i < words.size(); ++i) {
-      count(d, words[i], topics[i], -1);
-      p = (in_document + alpha) * (topic_word_.col(words[i]) + beta) * inverse_;
-      float left = static_cast<float>(stream.uniform()) * p.sum();
-      std::int32_t k = 0;
-      const auto last = static_cast<std::int32_t>(options_.topics - 1);
+      const auto of_word = topic_word_.col(words[i]);
+      const Index own = topics[i];
+      p.head(options_.topics) = (in_document + alpha) * (of_word + beta) * inverse_;
+      // The token itself does not count. Its counts are put right here, not in the tables: what was
+      // just written there as numbers would be waited for as vectors.
+      const float without =
+          (in_document[own] - 1 + alpha) * (of_word[own] - 1 + beta) / (topic_[own] - 1 + prior);
+      const float less = p[own] - without;
+      float left = static_cast<float>(stream.uniform()) * (p.sum() - less);
+      // First the four topics, then the one of them.
+      Index chunk = 0;
+      for (; chunk < chunks - 1; ++chunk) {
+        const float sum =
+            p.segment<kChunk>(chunk * kChunk).sum() - (own / kChunk == chunk ? less : 0);
+        if (left < sum) break;
+        left -= sum;
+      }
+      p[own] = without;
+      Index k = chunk * kChunk;
+      const Index last = std::min(k + kChunk, options_.topics) - 1;
       while (k < last && (left -= p[k]) >= 0) ++k;
-      topics[i] = k;
-      count(d, words[i], k, 1);
+      if (k == own) continue;
+      count(d, words[i], topics[i], -1);
+      topics[i] = static_cast<std::int32_t>(k);
+      count(d, words[i], topics[i], 1);
     }
   }
 }
