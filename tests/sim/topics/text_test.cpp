@@ -96,6 +96,33 @@ TEST_CASE("LdaChain: a long run visits states with their probability", "[sim][to
   CHECK(seen == Approx(expected).margin(0.015));
 }
 
+TEST_CASE("LdaChain: a sweep draws a token's topic by its conditional", "[sim][topics]") {
+  // The first token's word, 3, is found nowhere else and word 4 not at all: where the first has a
+  // larger share than the second is the token's topic.
+  const WordDocuments corpus{{{3, 0, 1, 0, 2}, {1, 2, 2, 0, 0, 1}, {0, 1, 2}}, 5};
+  const LdaOptions options{.topics = 7, .alpha = 0.3, .beta = 0.05};
+  const std::vector<std::vector<std::int32_t>> start = {
+      {1, 0, 4, 4, 6}, {2, 6, 6, 3, 0, 5}, {4, 5, 2}};
+  RandomStream stream({.seed = 6});
+  LdaChain chain(corpus, options, stream);
+  chain.assign(start);
+  const Eigen::VectorXd expected = chain.conditional(0, 0);
+  Eigen::VectorXd seen = Eigen::VectorXd::Zero(options.topics);
+  constexpr int kSweeps = 40000;
+  for (int n = 0; n < kSweeps; ++n) {
+    chain.assign(start);
+    chain.sweep(stream);
+    Index topic = 0;
+    const Eigen::MatrixXd phi = chain.topics();
+    (phi.col(3) - phi.col(4)).maxCoeff(&topic);
+    seen[topic] += 1.0 / kSweeps;
+  }
+  for (Index k = 0; k < options.topics; ++k) {
+    const double error = std::sqrt(expected[k] * (1 - expected[k]) / kSweeps);
+    CHECK(seen[k] == Approx(expected[k]).margin(4 * error));
+  }
+}
+
 TEST_CASE("topic_contrast: finds a planted difference and not its absence", "[sim][topics]") {
   const std::vector<std::int32_t> topics = {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2};
   RandomStream stream({.seed = 2});
