@@ -74,7 +74,7 @@ PairLoss pair_loss(const PositionalTask& task,
   return {of.loss, of.d_first, of.d_second};
 }
 
-PositionalDraw::PositionalDraw(Index dimension, RandomStream& stream) : tokens_{} {
+PositionalDraw::PositionalDraw(Index dimension, RandomStream& stream) {
   stream.fill_normal(tokens_);
   across_ = chi_squared(static_cast<double>(dimension) - 3, stream);
   teacher_first_ = semantic(tokens_[1], tokens_[4]);

@@ -36,7 +36,7 @@ class PositionalDraw {
 
  private:
   friend class PositionalStudents;
-  std::array<double, 6> tokens_;
+  std::array<double, 6> tokens_{};
   double across_;
   double teacher_first_, teacher_second_;  ///< what the teacher's semantic attention gives
 };

@@ -124,7 +124,7 @@ GroupedPopulation FactoredMasked::sequences() const {
   for (Index state = 0; state < members.cols(); ++state) {
     for (Index i = 0; i < sites_; ++i) members(i, state) = samples_.sample(state, i);
   }
-  return {*this, std::move(members), states.weights};
+  return {*this, members, states.weights};
 }
 
 StoppedTraining stopped_early(const PopulationModel& model,
