@@ -90,7 +90,6 @@ BlockRidgeBlock BlockRidge::first(const Regression& r,
                  .train_error = block.train_error};
   add_first_order({.samples = samples,
                    .lambda_share = kappa > 0 ? lambda / kappa : 1 - n / samples,
-                   .slope1 = (p * resolvent).sum() / samples,
                    .slope2 = (p.square() * resolvent).sum() / samples,
                    .slope3 = (p.cube() * resolvent).sum() / samples,
                    .bias2 = kappa * (v2 * q * p.square()).sum(),
