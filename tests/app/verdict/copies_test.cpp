@@ -80,7 +80,8 @@ TEST_CASE("copied_replicates: what may be equal by chance is none", "[app]") {
     for (int x = 0; x < 30; ++x) reached.back().push_back(x > r % 17 ? 1 : 0);
   }
   CHECK_FALSE(copied_replicates(simulation(reached)));
-  std::vector<Row> single = normal_rows(20, 1, 100);
-  single.insert(single.end(), single.begin(), single.end());
+  const std::vector<Row> once = normal_rows(20, 1, 100);
+  std::vector<Row> single = once;
+  single.insert(single.end(), once.begin(), once.end());
   CHECK_FALSE(copied_replicates(simulation(single)));
 }
