@@ -11,7 +11,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <utility>
 
 #ifdef ATTICA_WITH_ARCHIVES
@@ -26,6 +25,7 @@
 #endif
 
 #include "attica/core/error.hpp"
+#include "attica/core/unique_json.hpp"
 
 namespace attica {
 namespace {
@@ -210,17 +210,14 @@ void NamedArrays::read_tensors(std::string_view bytes) {
   using Json = nlohmann::ordered_json;
   constexpr std::size_t kLengthSize = 8;
   const std::size_t length = *tensors_header(bytes);
-  std::set<std::string> seen;
   std::string twice;
-  const auto count_names = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    if (depth == 1 && event == Json::parse_event_t::key &&
-        !seen.insert(parsed.get<std::string>()).second)
-      twice = parsed.get<std::string>();
-    return true;
-  };
-  const Json header =
-      Json::parse(bytes.substr(kLengthSize, length), count_names, /*allow_exceptions=*/false);
-  if (!twice.empty()) refuse_arrays(source_, fmt::format("two arrays of the name '{}'", twice));
+  const Json header = parse_unique_json<Json>(bytes.substr(kLengthSize, length), twice);
+  if (!twice.empty()) {
+    const bool array = header.contains(twice);
+    refuse_arrays(source_,
+                  array ? fmt::format("two arrays of the name '{}'", twice)
+                        : fmt::format("'{}' twice in the entry of an array", twice));
+  }
   if (!header.is_object()) refuse_arrays(source_, "malformed header of a .safetensors file");
   data_ = bytes.substr(kLengthSize + length);
   for (const auto& [name, facts] : header.items()) {

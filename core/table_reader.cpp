@@ -645,6 +645,28 @@ void TableReader::look_for_thousands() {
   }
 }
 
+/// A file that was cut off, as by a copy that was broken off, ends within a number as a rule: a
+/// shorter one, which is another number.
+void TableReader::look_at_last_number() {
+  if (json_ || !read_number(row_.back().text)) return;
+  if (last_number_line_ != 0) shortest_ = std::min(shortest_, last_number_.size());
+  last_number_ = row_.back().text;
+  last_number_line_ = line_;
+}
+
+void TableReader::remark_on_end() {
+  constexpr std::size_t kFewest = 5;
+  const bool ended = text_.empty() || text_.back() == '\n' || text_.back() == '\r';
+  if (ended || rows_ < kFewest || last_number_line_ != at_line_ || last_number_.size() >= shortest_)
+    return;
+  remarks_.push_back(
+      fmt::format("{}:{}: the last line has no end, and its last number, {}, fewer characters than "
+                  "all above it: is the file complete?",
+                  source_,
+                  last_number_line_,
+                  last_number_));
+}
+
 void TableReader::remark_on_thousands() {
   for (std::size_t k = 0; k < thousands_.size(); ++k) {
     const Thousands& column = thousands_[k];
@@ -675,6 +697,7 @@ bool TableReader::next() {
     if (!next_record()) {
       remark_on_thousands();
       remark_on_decimal_commas();
+      remark_on_end();
       if (skipped_count_ > 0) {
         remarks_.push_back(
             fmt::format("{}:{}: {} that begin{} with '#' {} as many fields as a row: skipped as {}",
@@ -765,6 +788,7 @@ bool TableReader::next() {
   }
   if (header_.empty() && !json_) require_no_decimal_commas();
   look_for_thousands();
+  look_at_last_number();
   ++rows_;
   return true;
 }

@@ -9,8 +9,8 @@
 /// double quotes may hold separators; "" in them is a quote. Above rows of numbers without a
 /// header, the comment line directly before them is the header if it has as many names
 /// (numpy.savetxt). What may mean something else is remarked upon: thousands separated by points in
-/// a table of semicolons, a first row that may be names, comments that may be rows. Without a
-/// header, decimal commas that show by a leading zero (`1,05`) are refused.
+/// a table of semicolons, a first row that may be names, comments that may be rows, an end within a
+/// number. Without a header, decimal commas that show by a leading zero (`1,05`) are refused.
 ///
 /// JSON: a list of objects; an object a line; columns, each an object of rows (DataFrame.to_json())
 /// or a list; pandas' orient="split". A list of lists of numbers is a table without names.
@@ -102,6 +102,8 @@ class TableReader {
   void remark_on_decimal_commas();
   void look_for_thousands();
   void remark_on_thousands();
+  void look_at_last_number();
+  void remark_on_end();
   void look_for_row(std::string_view comment);
   void take_comment(std::size_t fields);
 
@@ -127,7 +129,10 @@ class TableReader {
   std::size_t remarked_ = 0;          ///< a comment after the row before
   std::size_t skipped_ = 0;           ///< the first comment that may be a row
   std::size_t skipped_count_ = 0;     ///< how many
-  bool held_ = false;                 ///< the first row was read with the header
+  std::string last_number_;           ///< the last field of the row before, if it is a number
+  std::size_t last_number_line_ = 0;  ///< its line
+  std::size_t shortest_ = std::string::npos;  ///< characters of those before it, at least
+  bool held_ = false;                         ///< the first row was read with the header
   std::vector<TableField> header_;
   std::size_t header_line_ = 1;
   std::vector<TableField> row_;

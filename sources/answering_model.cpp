@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "attica/core/unique_json.hpp"
+
 namespace attica::sources {
 
 using Eigen::VectorXd;
@@ -119,7 +121,9 @@ AnsweringModel::Answer AnsweringModel::ask(const VectorXd& theta,
   line += '}';
   ++passes_;
   Answer answer{conversation_.answer(line, which()), {}};
-  answer.json = Json::parse(with_nonfinite_null(answer.text), nullptr, false);
+  std::string twice;
+  answer.json = parse_unique_json<Json>(with_nonfinite_null(answer.text), twice);
+  if (!twice.empty()) throw wrong(answer, fmt::format("\"{}\" once", twice));
   return answer;
 }
 

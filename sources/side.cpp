@@ -71,6 +71,27 @@ TableColumns columns_of(const Configuration& c, const std::string& side) {
 }
 
 void select_rows(const Configuration& c, OutsideTable& table) {
+  // A key may have the name of such a column by chance (n, mean, sd in a formula of the theory),
+  // but what it could mean of `series` and the replicates is a choice of rows alone.
+  for (const std::string& column : table.other_columns) {
+    const std::string key = "model." + column;
+    if (!c.declares(key) || !c.has(key) || !is_scalar(c.at(key))) continue;
+    const std::string what = fmt::format(
+        "selects no rows of '{}', whose column '{}' is no coordinate", table.source, column);
+    const bool numbers = c.has("simulation.replicate") && column == c.text("simulation.replicate");
+    if (column != "series" && column != "replicate" && !numbers) {
+      table.remarks.push_back(fmt::format("{} {}", key, what));
+      continue;
+    }
+    throw Error(
+        ErrorKind::input,
+        fmt::format(
+            "{} = {}: it {}; expected a table with the rows that are meant, and no such key",
+            key,
+            printed(c.at(key)),
+            what),
+        key);
+  }
   for (const std::string& column : std::vector<std::string>(table.coordinates)) {
     const std::string key = "model." + column;
     if (!c.declares(key) || !c.has(key) || !is_scalar(c.at(key))) continue;

@@ -110,7 +110,9 @@ const Study* named_study(const std::string& key, const std::string& name);
 /// @brief Columns of a side's table that the configuration names.
 TableColumns columns_of(const Configuration& c, const std::string& side);
 
-/// @brief Takes out the columns of a table that are keys of [model]: rows with other values go.
+/// @brief Takes out the columns of a table that are keys of [model]: rows with other values go. A
+/// key with the name of a column that is no coordinate is remarked upon.
+/// @throws Error of kind input for such a key of `series` or of the replicates
 void select_rows(const Configuration& c, OutsideTable& table);
 
 /// @brief Sorts a curve by x, with all that belongs to its points.

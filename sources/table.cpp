@@ -113,6 +113,7 @@ class RowReader {
     leave_out_extremes();
     for (std::size_t k = 0; k < header_.size(); ++k) {
       if (!columns_.taken[k]) coordinates_.push_back(k);
+      if (columns_.taken[k]) table.other_columns.push_back(columns_.names[k]);
     }
     std::sort(coordinates_.begin(), coordinates_.end(), [&](std::size_t a, std::size_t b) {
       return columns_.names[a] < columns_.names[b];
@@ -289,6 +290,7 @@ class RowReader {
     }
     if (!given.replicate.empty()) replicate_ = named(given.replicate, "--replicate");
     if (!given.sd.empty()) sd_ = named(given.sd, "--sd");
+    if (sd_) remark_on_deviation(*sd_);
     find_count(given.n);
     if (values_.size() > 1) {
       if (sd_ || n_ || n_given_ || replicate_ || columns_.find("replicate")) {
@@ -331,6 +333,28 @@ class RowReader {
           "place of 'value'; or --value NAME for each of several columns that are a replicate "
           "each)");
     }
+  }
+
+  /// Says so where --sd names a column whose own name is that of another measure of spread.
+  void remark_on_deviation(std::size_t column) {
+    static const std::set<std::string> kOthers = {"var",
+                                                  "variance",
+                                                  "sem",
+                                                  "se",
+                                                  "stderr",
+                                                  "std_err",
+                                                  "std_error",
+                                                  "standard_error",
+                                                  "ci",
+                                                  "ci95",
+                                                  "iqr",
+                                                  "mad"};
+    if (!kOthers.contains(lower_case(columns_.names[column]))) return;
+    table_.remarks.push_back(
+        fmt::format("{}: column '{}' is read as the standard deviation of the replicates, which "
+                    "--sd names; a standard error has the name 'sem'",
+                    table_.source,
+                    columns_.names[column]));
   }
 
   void find_count(const std::string& given) {
@@ -800,6 +824,7 @@ void take_cluster_means(OutsideTable& table, const std::string& column) {
                     table.source));
   }
   leave_out_coordinate(table, at - table.coordinates.begin());
+  table.other_columns.push_back(column);
   std::map<std::string, std::uint64_t> clusters;
   std::vector<TableRow> means;
   std::vector<double> counts;

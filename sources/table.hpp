@@ -83,6 +83,7 @@ struct OutsideTable {
   std::vector<std::string> coordinates;            ///< names of the other columns, in rising order
   std::vector<std::size_t> coordinate_at;          ///< where each stands in its line
   std::vector<std::string> coordinate_units = {};  ///< empty: not stated
+  std::vector<std::string> other_columns = {};     ///< names of those that are no coordinates
   std::string x_unit = {};
   std::string value_unit = {};
   bool has_x = true;

@@ -297,7 +297,7 @@ class Library {
       source.data = std::move(table.data);
       source.x_unit = table.x_unit;
       source.value_unit = table.value_unit;
-      for (const std::string& said : table.remarks) remark(false, said);
+      warn(false, table.remarks);
       drawing_.metadata.emplace_back("table",
                                      fmt::format("{} sha256 {}", source.tag, sha256(*text)));
     }

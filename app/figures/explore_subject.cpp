@@ -346,7 +346,7 @@ Json Subject::overlay_of_table(const std::string& text, const std::string& name)
   const auto named = std::find_if(x_names_.begin(), x_names_.end(), has);
   const bool any = has("x") || named == x_names_.end();
   TableData table = table_data(text, name, any ? "x" : *named, {}, true);
-  for (const std::string& said : table.remarks) remark(false, said);
+  warn(false, table.remarks);
   FigureData data = std::move(table.data);
   if (any) {
     for (RecordedCurve& curve : data.curves) curve.mean.x_name.clear();

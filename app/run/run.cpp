@@ -13,6 +13,7 @@
 #include "attica/app/command/paths.hpp"
 #include "attica/app/command/text.hpp"
 #include "attica/app/figures/report_page.hpp"
+#include "attica/app/figures/thinning.hpp"
 #include "attica/app/run/failure.hpp"
 #include "attica/app/run/manifest.hpp"
 #include "attica/app/run/progress.hpp"
@@ -61,9 +62,10 @@ RunEnd finish(const Work& work, const RunFolder& folder, const Replicates& repli
     seal(folder.path());
     return end;
   }
-  const Figure figure = figure_of(run, c, replicates);
+  Figure figure = figure_of(run, c, replicates);
   try {
-    const FigureData data = figure_data(run, c, replicates, *end.verdict);
+    FigureData data = figure_data(run, c, replicates, *end.verdict);
+    thin(figure, data);
     DrawOptions drawing = draw_options(run, c, figure, *end.verdict);
     shade_bounds(figure, data, drawing);
     if (const fs::path script = drawing.folder / (figure.name + ".gp"); was_edited(script)) {

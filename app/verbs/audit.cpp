@@ -44,15 +44,24 @@ struct Audit {
   }
 };
 
-/// The entries' files, by the names of their folders.
-std::vector<fs::path> audit_files(const std::string& folder) {
+/// The entries' files, by the names of their folders; a folder without such a file is told of,
+/// since it may be meant as an entry.
+std::vector<fs::path> audit_files(const Options& options) {
+  const std::string& folder = options.target;
   const fs::path root(folder);
   if (!fs::is_directory(root))
     throw Error(ErrorKind::input, fmt::format("'{}' is no folder; expected one of audits", folder));
   if (fs::is_regular_file(root / kAuditFile)) return {root / kAuditFile};
   std::set<fs::path> files;
+  std::set<std::string> others;
+  const fs::path runs = fs::weakly_canonical(options.out.value_or("runs"));
   for (const fs::directory_entry& entry : fs::directory_iterator(root)) {
-    if (fs::is_regular_file(entry.path() / kAuditFile)) files.insert(entry.path() / kAuditFile);
+    if (fs::is_regular_file(entry.path() / kAuditFile)) {
+      files.insert(entry.path() / kAuditFile);
+    } else if (entry.is_directory() && !entry.path().filename().string().starts_with('.') &&
+               fs::weakly_canonical(entry.path()) != runs) {
+      others.insert(entry.path().string());
+    }
   }
   if (files.empty()) {
     throw Error(
@@ -60,6 +69,8 @@ std::vector<fs::path> audit_files(const std::string& folder) {
         fmt::format(
             "'{0}' has no {1}, nor has a folder in it; expected {0}/NAME/{1}", folder, kAuditFile));
   }
+  for (const std::string& other : others)
+    warn(options.quiet, {fmt::format("'{}' has no {} and is left out", other, kAuditFile)});
   return {files.begin(), files.end()};
 }
 
@@ -107,7 +118,7 @@ void require_audit(const CheckedConfiguration& c, const std::string& file) {
 std::vector<Audit> audits_of(const Options& options, const Registry& registry) {
   std::vector<Audit> all;
   std::vector<std::string> mistakes;
-  for (const fs::path& file : audit_files(options.target)) {
+  for (const fs::path& file : audit_files(options)) {
     try {
       CheckedConfiguration c =
           read_configuration({.target = file.string(), .preset = {}, .overrides = {}}, registry);
@@ -177,7 +188,7 @@ int audit_verb(const Options& options, const Registry& registry) {
   if (!options.json)
     put("{:<13} {:<13} {:>10}  {}\n", "verdict", "expected", "resolution", "audit");
   for (Audit& a : all) {
-    const std::vector<std::string> remarks = a.work.warnings;
+    std::vector<std::string> remarks = a.work.warnings;
     RunRequest request = run_request(options);
     request.name = a.name;
     request.quiet = true;
@@ -187,6 +198,10 @@ int audit_verb(const Options& options, const Registry& registry) {
     a.end = carry_out(std::move(a.work), request, signals);
     if (!a.end.verdict) return a.end.exit_code;
     if (a.as_expected()) ++good;
+    if (!a.end.verdict->without_rule.empty()) {
+      remarks.push_back(fmt::format("not compared, as no [agreement.NAME] names them: series {}",
+                                    fmt::join(a.end.verdict->without_rule, ", ")));
+    }
     if (options.json) {
       entries.push_back(audit_object(a, remarks));
     } else {

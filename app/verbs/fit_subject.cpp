@@ -141,7 +141,7 @@ void remark_columns(const Options& options,
   };
   const std::string text = sources::no_column_of_x(options.target, x);
   const bool known = std::find(said.begin(), said.end(), text) != said.end();
-  remark(options.quiet || known || there(x) || !there("x"), text);
+  warn(options.quiet || known || there(x) || !there("x"), {text});
 }
 
 /// Says where replicates pile up at the largest value, as those do that were stopped there: a fit
@@ -177,13 +177,13 @@ void remark_caps(const Options& options, const sources::OutsideTable& table) {
     replicates += pile.at_most;
     partly += pile.at_most < pile.n ? 1 : 0;
   }
-  remark(options.quiet || (partly == 0 && piles < 2),
-         fmt::format("{} replicates at {} {} have the largest value, {:g}: if they were stopped "
-                     "there, write inf for them",
-                     replicates,
-                     piles,
-                     piles == 1 ? "size" : "sizes",
-                     most));
+  warn(options.quiet || (partly == 0 && piles < 2),
+       {fmt::format("{} replicates at {} {} have the largest value, {:g}: if they were stopped "
+                    "there, write inf for them",
+                    replicates,
+                    piles,
+                    piles == 1 ? "size" : "sizes",
+                    most)});
 }
 
 /// A size that stands in a column of its own is a number in every row, or rows would be left out.
@@ -229,7 +229,7 @@ sources::OutsideTable read_subject_table(const Options& options,
                                                      .x_required = false,
                                                      .infinite = options.collapse.empty(),
                                                      .columns = options.columns});
-  for (const std::string& text : table.remarks) remark(options.quiet, text);
+  warn(options.quiet, table.remarks);
   remark_columns(options, *bytes, x, table.remarks);
   refuse_summary(table.summary, options.target);
   remark_caps(options, table);

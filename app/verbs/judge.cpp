@@ -147,17 +147,17 @@ int judge_verb(const Options& options, const Registry& /*registry*/) {
       without_theory.emplace_back(name);
     }
   }
-  remark(options.quiet || *files->bytes(fs::absolute(options.target)) !=
-                              *files->bytes(fs::absolute(options.second_target)),
-         fmt::format("{} and {} have the same content: the simulation is compared with itself",
-                     options.target,
-                     options.second_target));
+  warn(options.quiet || *files->bytes(fs::absolute(options.target)) !=
+                            *files->bytes(fs::absolute(options.second_target)),
+       {fmt::format("{} and {} have the same content: the simulation is compared with itself",
+                    options.target,
+                    options.second_target)});
   std::vector<std::string> without_simulation;
   std::ranges::set_difference(of_theory, compared, std::back_inserter(without_simulation));
-  remark(options.quiet || without_simulation.empty(),
-         fmt::format("{}: no simulation of series {}, which is not compared",
-                     options.target,
-                     fmt::join(without_simulation, ", ")));
+  warn(options.quiet || without_simulation.empty(),
+       {fmt::format("{}: no simulation of series {}, which is not compared",
+                    options.target,
+                    fmt::join(without_simulation, ", "))});
   CheckedConfiguration configuration = configuration_of(
       study_of_sides(), comparison_entries(options, compared, without_theory), options.overrides);
   configuration.values.inputs = files;

@@ -13,6 +13,7 @@
 #include "attica/app/command/text.hpp"
 #include "attica/app/version.hpp"
 #include "attica/core/named_arrays.hpp"
+#include "attica/core/unique_json.hpp"
 #include "attica/sources/keys.hpp"
 #include "attica/sources/study.hpp"
 
@@ -71,10 +72,16 @@ std::string property_of(const Target& target) {
   return name;
 }
 
+/// Whether an option names what is written or read besides the targets, which are looked at.
+bool names_a_file(const Option& option) {
+  const std::string value = option.value();
+  return value == "FILE" || value == "DIR";
+}
+
 std::vector<Option> offered(const Verb& verb) {
   std::vector<Option> options = options_of(verb);
   std::erase_if(options, [](const Option& o) {
-    return std::ranges::find(kKeptBack, o.group) != kKeptBack.end();
+    return std::ranges::find(kKeptBack, o.group) != kKeptBack.end() || names_a_file(o);
   });
   return options;
 }
@@ -188,8 +195,8 @@ void McpServer::require_harmless(const std::string& target, const Json& argument
     if (fs::is_directory(file)) file = (fs::path(file) / "config.resolved.toml").string();
     if (!file.ends_with(".toml")) return;  // a table
   }
-  ConfigurationRequest request{
-      .target = file, .preset = arguments.value("preset", ""), .overrides = {}};
+  ConfigurationRequest request{.target = file, .preset = {}, .overrides = {}};
+  if (arguments.contains("preset")) request.preset = word("preset", arguments["preset"]);
   const Json changes = arguments.value("set", Json::object());
   for (const auto& [key, value] : changes.items()) {
     const std::string assignment = key + "=" + toml_word(key, value);
@@ -220,7 +227,7 @@ std::vector<std::string> McpServer::command(const Json& parameters) const {
   const Json arguments = parameters.value("arguments", Json::object());
   if (!arguments.is_object()) throw Refusal{kNoParameters, "arguments: expected an object"};
 
-  std::vector<std::string> words{verb.name, "--json", "--quiet"};
+  std::vector<std::string> words{verb.name, "--json"};
   std::vector<std::string> targets;
   std::vector<std::string> known;
   for (const Target& target : targets_of(verb)) {
@@ -280,12 +287,16 @@ Json McpServer::call(const Json& parameters) const {
   };
   try {
     const ChildEnd end = run_(command(parameters));
-    const bool done =
-        end.code == kExitDone || end.code == kExitDisagree || end.code == kExitInconclusive;
+    const Json output = Json::parse(end.output, nullptr, false);
+    // Replicates that failed are a finding, too: the record names them.
+    const bool done = end.code == kExitDone || end.code == kExitDisagree ||
+                      end.code == kExitInconclusive ||
+                      (end.code == kExitNumerical && output.is_object());
     if (!done)
       return text(end.talk.empty() ? fmt::format("exit code {}", end.code) : end.talk, true);
-    Json object = text(end.talk.empty() ? end.output : end.output + end.talk, false);
-    const Json output = Json::parse(end.output, nullptr, false);
+    Json object = text(end.output, false);
+    // How a table was read and the like: what a reader of the answer has to know.
+    if (!end.talk.empty()) object["content"].push_back({{"type", "text"}, {"text", end.talk}});
     if (output.is_object()) object["structuredContent"] = output;
     if (output.is_array()) object["structuredContent"] = {{"elements", output}};
     return object;
@@ -317,8 +328,12 @@ std::optional<std::string> McpServer::answer(std::string_view message) const {
   Json id;
   try {
     if (is_deep(message)) return refused(id, {kNoRequest, "nested too deeply"});
-    const Json request = Json::parse(message, nullptr, false);
+    std::string twice;
+    const Json request = parse_unique_json<Json>(message, twice);
     if (request.is_discarded()) return refused(id, {kNoJson, "this is no JSON"});
+    if (!twice.empty())
+      return refused(id,
+                     {kNoRequest, fmt::format("key '{}' twice in an object", printable(twice))});
     if (!request.is_object() || !request.contains("method") || !request["method"].is_string() ||
         request.value("jsonrpc", Json()) != "2.0") {
       return refused(id, {kNoRequest, "expected a request of JSON-RPC 2.0"});

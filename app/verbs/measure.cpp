@@ -84,7 +84,7 @@ std::vector<NamedMatrix> matrices_of(const std::string& file, bool quiet) {
   const std::unique_ptr<NamedArrays> arrays = arrays_of(address);
   if (!arrays) {
     MatrixFile read = read_matrix_file(file, CsvHeader::optional);
-    for (const std::string& text : read.remarks) remark(quiet, text);
+    warn(quiet, read.remarks);
     matrices.push_back({file, std::move(read.table.values), read.rounding});
     return matrices;
   }
@@ -99,10 +99,10 @@ std::vector<NamedMatrix> matrices_of(const std::string& file, bool quiet) {
       if (array.shape.size() >= 2) {
         add_matrices(array, shown, matrices);
       } else {
-        remark(quiet, fmt::format("{}: left out, it is no matrix", shown));
+        warn(quiet, {fmt::format("{}: left out, it is no matrix", shown)});
       }
     } catch (const Error& error) {
-      remark(quiet, fmt::format("left out: {}", error.what()));
+      warn(quiet, {fmt::format("left out: {}", error.what())});
     }
   }
   if (matrices.empty()) throw Error(ErrorKind::input, file + ": no matrix among its arrays");
@@ -225,12 +225,12 @@ Json measures_of(const NamedMatrix& matrix,
   const bool rows = options.tokens == "rows";
   constexpr double kNear = 0.05;  // rows that nearly are distributions
   if (!m.attention_entropy && matrix.values.minCoeff() >= 0 && m.row_sums_off < kNear) {
-    remark(options.quiet,
-           fmt::format("{}: rows sum to 1 within {:.2g} only, expected {:.2g}: not taken for "
-                       "distributions, no attention_entropy",
-                       matrix.name,
-                       m.row_sums_off,
-                       m.tolerance));
+    warn(options.quiet,
+         {fmt::format("{}: rows sum to 1 within {:.2g} only, expected {:.2g}: not taken for "
+                      "distributions, no attention_entropy",
+                      matrix.name,
+                      m.row_sums_off,
+                      m.tolerance)});
   }
   Json entry{{"file", matrix.name},
              {"rows", m.rows},

@@ -96,6 +96,7 @@ constexpr std::array<RecordSchema, 7> kSchemas{{
     "without_margin": {"type": "array", "items": {"type": "string"}},
     "unmatched": {"type": "array", "items": {"allOf": [{"$ref": "#/$defs/place"}, {"required": ["reason"]}]}},
     "partial": {"type": "boolean"},
+    "copies": {"type": "object", "required": ["copies", "replicates"]},
     "serial_correlation": {"type": "object", "required": ["correlation", "p", "factor", "correlated"]},
     "looks": {"type": "array", "items": {"type": "integer"}},
     "likely_cause": {"type": "string"},

@@ -13,6 +13,7 @@
 #include "attica/app/command/text.hpp"
 #include "attica/app/figures/figure_file.hpp"
 #include "attica/app/figures/report_page.hpp"
+#include "attica/app/figures/thinning.hpp"
 #include "attica/app/run/manifest.hpp"
 #include "attica/app/run/progress.hpp"
 #include "attica/app/verbs/verbs.hpp"
@@ -89,10 +90,10 @@ FinishedRun::FinishedRun(const std::string& folder, const Registry& registry, bo
 int check_verb(const Options& options, const Registry& registry) {
   const FinishedRun run(options.target, registry, options.accept_edits);
   for (const fs::path& file : changed_inputs(run.record)) {
-    remark(options.quiet,
-           fmt::format("'{}' has changed since the run: claims that read it are judged by what it "
-                       "holds now",
-                       file.string()));
+    warn(options.quiet,
+         {fmt::format("'{}' has changed since the run: claims that read it are judged by what it "
+                      "holds now",
+                      file.string())});
   }
   if (!options.perturbations.empty()) return perturbed_check(options, run, registry);
   if (options.sensitivity) return sensitivity_check(options, run, registry);
@@ -153,7 +154,8 @@ int plot_verb(const Options& options, const Registry& registry) {
   const CheckRecord verdict = verdict_on(run);
   Figure figure = figure_of(run.record, run.configuration, run.replicates);
   DrawOptions drawing = draw_options(run.record, run.configuration, figure, verdict);
-  const FigureData data = figure_data(run.record, run.configuration, run.replicates, verdict);
+  FigureData data = figure_data(run.record, run.configuration, run.replicates, verdict);
+  thin(figure, data);
   apply(change, figure, drawing);
   shade_bounds(figure, data, drawing);
   enter_drawing_options(options, drawing);
@@ -177,11 +179,11 @@ int report_verb(const Options& options, const Registry& registry) {
   } else {
     lock.emplace(run.record.path);
   }
+  Figure figure = figure_of(run.record, run.configuration, run.replicates);
+  FigureData data = figure_data(run.record, run.configuration, run.replicates, verdict_on(run));
+  thin(figure, data);  // as it is drawn, for the caption
   const fs::path page = folder / "report.html";
-  write_atomically(page,
-                   report_page(run.record,
-                               *run.configuration.study,
-                               figure_of(run.record, run.configuration, run.replicates)));
+  write_atomically(page, report_page(run.record, *run.configuration.study, figure));
   put("{}\n", page.string());
   return kExitDone;
 }

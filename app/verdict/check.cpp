@@ -407,6 +407,8 @@ CheckRecord check(const CheckInput& input) {
           .nothing_compared = nothing,
           .serial = serial,
           .serial_stands = stands,
+          .copies = input.brought && !input.summary ? copied_replicates(input.simulation->curves())
+                                                    : std::nullopt,
           .from_table = input.from_table,
           .resolution = std::move(resolution),
           .claims = std::move(claims),

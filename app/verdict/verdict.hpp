@@ -10,6 +10,7 @@
 
 #include "attica/app/run/json.hpp"
 #include "attica/app/verdict/comparison.hpp"
+#include "attica/app/verdict/copies.hpp"
 #include "attica/core/figure.hpp"
 #include "attica/solvers/statistics/agreement.hpp"
 #include "attica/solvers/statistics/resolution.hpp"
@@ -85,7 +86,8 @@ struct CheckRecord {
   /// Correlation of the replicates in their order, where they have one that was tested.
   std::optional<SerialCorrelation> serial = {};
   bool serial_stands = false;  ///< they are, and the verdict stands with the wider error bars
-  bool from_table = false;     ///< the simulation is a table: nothing runs it anew
+  std::optional<Copies> copies = {};  ///< replicates of what was brought that are others again
+  bool from_table = false;            ///< the simulation is a table: nothing runs it anew
   /// Of every compared series; none of a run that stops once it is decided, whose levels are
   /// others.
   std::vector<SeriesResolution> resolution;

@@ -201,6 +201,10 @@ Json to_json(const CheckRecord& record) {
     object["unmatched"] = std::move(unmatched);
     object["partial"] = record.partial;
   }
+  if (record.copies) {
+    object["copies"] = {{"copies", record.copies->copies},
+                        {"replicates", record.copies->replicates}};
+  }
   if (record.serial) {
     object["serial_correlation"] = {{"correlation", record.serial->correlation},
                                     {"p", record.serial->p_value},

@@ -350,6 +350,14 @@ std::string summary(const CheckRecord& record) {
     }
     line += ends;
     if (record.failed) line += "; some replicates or theory points FAILED numerically";
+    if (record.copies) {
+      line += fmt::format(
+          "; {} of {} replicates equal another one at every point, to the last digit: are seeds "
+          "used "
+          "twice, or rows?",
+          record.copies->copies,
+          record.copies->replicates);
+    }
     if (record.post_hoc_margin)
       line += fmt::format("; post hoc margin {}", *record.post_hoc_margin);
     if (!record.judged_before.empty()) {

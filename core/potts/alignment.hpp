@@ -47,8 +47,9 @@ struct Alignment {
 /// no column has both. Everywhere else lower case is read as upper case unless the alphabet has
 /// both.
 ///
-/// Records that are named as annotation (ss_pred, ss_conf, ss_dssp, sa_dssp, cons, ..._consensus
-/// and the like) are left out.
+/// Records that are named as annotation are left out, and a warning names them: cons, consensus,
+/// ..._consensus, RF, PP, MM, and a feature with its origin, in any case and with a number or
+/// without (ss_pred, ss_conf, sa_dssp, SS_cons, PP_cons, SS_cons_2).
 ///
 /// '-', '.' and '~' are gaps, which the first letter of the alphabet stands for: an alphabet that
 /// begins with a letter or a digit has none, and a file with gaps or unknown letters is refused.

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -131,25 +132,33 @@ std::string in_lower_case(std::string_view text) {
   return lower;
 }
 
-/// Records of HH-suite and others that are no sequences of the family: secondary structure,
-/// accessibility, confidence, consensus.
+/// A number behind a name, with what parts it from the name: "_2" of SS_cons_2.
+std::string_view without_number(std::string_view name) {
+  const std::size_t end = name.find_last_not_of("0123456789");
+  if (end == std::string_view::npos || end + 1 == name.size()) return name;
+  name = name.substr(0, end + 1);
+  const std::size_t last = name.find_last_not_of("_.:-");
+  return last == std::string_view::npos ? name : name.substr(0, last + 1);
+}
+
+/// Records that are no sequences of the family: a consensus; or a feature of the sites and who says
+/// it, as HH-suite (ss_pred), Stockholm (SS_cons, PP_cons) and R-scape (SS_cons_2) name them.
 bool is_annotation(std::string_view name) {
-  const std::string lower = in_lower_case(name);
-  static const std::set<std::string, std::less<>> kNames = {"cons",
-                                                            "consensus",
-                                                            "ss_pred",
-                                                            "ss_conf",
-                                                            "ss_dssp",
-                                                            "ss_stride",
-                                                            "ss_cons",
-                                                            "sa_pred",
-                                                            "sa_conf",
-                                                            "sa_dssp",
-                                                            "sa_stride",
-                                                            "sa_cons",
-                                                            "aa_pred",
-                                                            "aa_dssp"};
-  return kNames.contains(lower) || lower.ends_with("_consensus");
+  std::string lower = in_lower_case(name);
+  for (const char* markup : {"#=gc", "#=gr"}) {  // as some programs take them over from Stockholm
+    if (lower.starts_with(markup)) return true;
+  }
+  if (lower == "cons" || lower == "consensus" || lower.ends_with("_consensus")) return true;
+  static const std::set<std::string, std::less<>> kFeatures = {
+      "aa", "as", "dc", "in", "li", "mm", "pas", "pp", "rf", "sa", "sas", "seq", "ss", "tm"};
+  static const std::set<std::string, std::less<>> kOrigins = {
+      "conf", "cons", "dssp", "pred", "prob", "psipred", "stride"};
+  std::replace(lower.begin(), lower.end(), '-', '_');
+  const std::string_view feature = without_number(lower);
+  const std::size_t parts = feature.find('_');
+  if (parts == std::string_view::npos) return lower == "rf" || lower == "pp" || lower == "mm";
+  return kFeatures.contains(feature.substr(0, parts)) &&
+         kOrigins.contains(feature.substr(parts + 1));
 }
 
 enum class Format { plain, fasta, stockholm, clustal };
@@ -191,6 +200,7 @@ class Reader {
         break;
     }
     leave_out_ends();
+    result_.annotations = static_cast<std::int64_t>(left_out_.size());
     if (records_.size() < 2) {
       throw refused(
           fmt::format("{} sequence{}{}, expected at least 2",
@@ -200,6 +210,7 @@ class Reader {
                           ? fmt::format(" and {} records of annotation", result_.annotations)
                           : ""));
     }
+    warn_of_left_out();
     leave_out_insertions(content);
     to_colours();
     return std::move(result_);
@@ -380,7 +391,7 @@ class Reader {
         close();
         const std::vector<std::string_view> fields = fields_of(line.text.substr(1));
         annotation = !fields.empty() && is_annotation(fields.front());
-        result_.annotations += annotation ? 1 : 0;
+        if (annotation) left_out_.emplace_back(fields.front());
         if (annotation) continue;
         records_.push_back({.name = {}, .letters = {}, .line = line.number});
         open = true;
@@ -453,8 +464,24 @@ class Reader {
     if (stockholm && !ended) {
       result_.warnings.emplace_back("the Stockholm file ends without '//': is it complete?");
     }
-    for (const Record& record : records_) result_.annotations += is_annotation(record.name) ? 1 : 0;
+    for (const Record& record : records_) {
+      if (is_annotation(record.name)) left_out_.push_back(record.name);
+    }
     std::erase_if(records_, [](const Record& record) { return is_annotation(record.name); });
+  }
+
+  /// Names the records of annotation, of which one may be a sequence after all.
+  void warn_of_left_out() {
+    if (left_out_.empty()) return;
+    constexpr std::size_t kNamed = 4;
+    const auto named = static_cast<std::ptrdiff_t>(std::min(left_out_.size(), kNamed));
+    result_.warnings.push_back(
+        fmt::format("{} record{} left out as annotation by {}: {}{}",
+                    left_out_.size(),
+                    left_out_.size() == 1 ? "" : "s",
+                    left_out_.size() == 1 ? "its name" : "their names",
+                    fmt::join(left_out_.begin(), left_out_.begin() + named, ", "),
+                    left_out_.size() > kNamed ? ", ..." : ""));
   }
 
   /// Blocks without a blank line between them would be sequences of their own: refuses names that
@@ -664,6 +691,7 @@ class Reader {
   std::string bytes_;
   std::vector<Line> lines_;
   std::vector<Record> records_;
+  std::vector<std::string> left_out_;  ///< names of the records of annotation
   Alignment result_;
 };
 

@@ -79,4 +79,5 @@ def explore(
         end = call([*arguments, "--export", str(page), "--quiet"])
         if end.code != 0:
             raise end.error()
+        end.warn()
         return Explorer(page.read_text(encoding="utf-8"), height)

@@ -75,6 +75,7 @@ def figure(
         end = call(arguments)
         if end.code != 0:
             raise end.error()
+        end.warn()
         path = next(Path(line) for line in end.output.splitlines() if line.endswith("." + format))
         return Figure(
             path.read_bytes(),

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Any, Optional, Sequence
 
-from .errors import Error
+from .errors import Error, warn
 
 # The module alone, without the package and NumPy: a tenth of a second less.
 _START = (
@@ -38,6 +38,11 @@ class Finished:
         """What went wrong, in the program's words."""
         lines = self.errors or self.talk[-1:] or [f"attica ended with exit code {self.code}"]
         return "\n".join(line.removeprefix("attica: error: ") for line in lines)
+
+    def warn(self) -> None:
+        """What the program warned of, as warnings of Python."""
+        for warning in self.warnings:
+            warn(warning)
 
     def error(self, run: Optional[str] = None) -> Error:
         return Error(self.sentence(), self.code, run)

@@ -13,7 +13,7 @@ import numpy as np
 from . import records, values
 from .configuration import Keys
 from .display import FORMATS, Figure, bundle
-from .errors import Error, checked_keywords, warn
+from .errors import Error, checked_keywords
 from .judgement import Judgement
 from .program import Finished, call
 from .tables import Rows
@@ -130,6 +130,7 @@ class Run(Judgement):
             end = call(arguments)
             if end.code != 0:
                 raise end.error()
+            end.warn()
             paths = [Path(line) for line in end.output.splitlines() if line.endswith("." + format)]
         return Figure(paths[0].read_bytes(), format, paths[0], lambda other: self.figure(other, style, width).data)
 
@@ -146,6 +147,7 @@ class Run(Judgement):
         end = call(arguments)
         if end.code not in _VERDICTS or not end.output:
             raise end.error()
+        end.warn()
         return json.loads(end.output)
 
     def _shown_figure(self) -> "tuple[Optional[Figure], str]":
@@ -180,8 +182,7 @@ def finished_run(end: Finished, failed: bool = False) -> Run:
 
     failed: replicates may have failed; the verdict counts them, and says of which points they were.
     """
-    for warning in end.warnings:
-        warn(warning)
+    end.warn()
     record = json.loads(end.output) if end.output.strip() else None
     if record and (end.code in _VERDICTS or (failed and end.code == 4)):
         return Run(record["run"], record)

@@ -16,7 +16,7 @@ import numpy as np
 from . import _attica, records, values
 from .configuration import Keys, toml
 from .display import badge
-from .errors import Error, KeywordError, checked_keywords, nearest, warn
+from .errors import Error, KeywordError, checked_keywords, nearest
 from .judgement import Judgement, Verdict
 from .program import call
 from .runs import Run
@@ -168,8 +168,7 @@ def _word(value: Any, name: str) -> str:
 
 def _json(arguments: Sequence[str], progress: Optional[bool] = False) -> tuple[Any, int]:
     end = call([*arguments, "--json"], progress)
-    for warning in end.warnings:
-        warn(warning)
+    end.warn()
     if end.code not in _DONE or not end.output.strip():
         raise end.error()
     content = json.loads(end.output)

@@ -1,6 +1,7 @@
 #include "attica/solvers/statistics/power.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -60,6 +61,28 @@ double disagree_power(std::size_t n,
   return power;
 }
 
+/// The gap beyond margin and guard, in standard errors, that is found with the given power; the
+/// points of a run have the same, as a rule.
+double standard_gap(double t, const std::vector<QuadratureNode>& nodes, double nu, double power) {
+  static thread_local std::array<double, 4> known{};  // nu, t, power and the gap
+  if (known[0] == nu && known[1] == t && known[2] == power) return known[3];
+  const auto found = [&](double gap) {
+    double sum = 0;
+    for (const QuadratureNode& node : nodes) sum += node.weight * normal_tail(t * node.x - gap);
+    return sum >= power;
+  };
+  double low = 0;
+  double high = 1;
+  while (!found(high)) high *= 2;
+  constexpr double kPrecision = 1e-10;
+  while (high - low > kPrecision * high) {
+    const double middle = 0.5 * (low + high);
+    (found(middle) ? high : low) = middle;
+  }
+  known = {nu, t, power, high};
+  return high;
+}
+
 }  // namespace
 
 double agree_power(std::size_t n, const PowerProblem& problem) {
@@ -104,9 +127,26 @@ double detectable_gap(std::size_t n, PowerProblem problem, std::size_t family, d
   };
   double step = std::max(problem.sigma / std::sqrt(static_cast<double>(n)),
                          std::numeric_limits<double>::denorm_min());
+  // The power rises with |delta|: what is found stays found beyond, and what is not is not before.
+  Interval known = {problem.margin, std::numeric_limits<double>::infinity()};
+  const double guess = problem.margin +
+                       u.guard * std::max(problem.guard.upper, problem.guard.lower) +
+                       standard_gap(u.t, nodes, nu, power) * step;
+  constexpr double kNear = 1e-8;  // wider than the guess is exact; what it says is tried
+  if (std::isfinite(guess)) {
+    if (found(guess * (1 + kNear))) known.high = guess * (1 + kNear);
+    if (!found(guess * (1 - kNear))) known.low = guess * (1 - kNear);
+  }
+  const auto found_at = [&](double delta) {
+    if (delta >= known.high) return true;
+    if (delta <= known.low) return false;
+    const bool yes = found(delta);
+    (yes ? known.high : known.low) = delta;
+    return yes;
+  };
   double low = problem.margin;
   double high = low + step;
-  while (!found(high)) {
+  while (!found_at(high)) {
     low = high;
     step *= 2;
     high += step;
@@ -115,7 +155,7 @@ double detectable_gap(std::size_t n, PowerProblem problem, std::size_t family, d
   while (high - low > kPrecision * high) {
     const double middle = low + 0.5 * (high - low);
     if (middle <= low || middle >= high) break;  // neighbours, among the smallest numbers
-    (found(middle) ? high : low) = middle;
+    (found_at(middle) ? high : low) = middle;
   }
   return high;
 }

@@ -183,6 +183,8 @@ TEST_CASE("named arrays: .safetensors", "[core][arrays]") {
           "8 bytes of data, its arrays have 4");
   refused(R"("b":{"dtype":"F16","shape":[2],"data_offsets":[4,8]})", "'b' begins at byte 4");
   refused(whole + "," + whole, "two arrays of the name 'h'");
+  refused(R"("h":{"dtype":"F16","shape":[4],"shape":[2,2],"data_offsets":[0,8]})",
+          "'shape' twice in the entry of an array");
 }
 
 TEST_CASE("array addresses: the name behind the colon", "[core][arrays]") {

@@ -187,6 +187,28 @@ TEST_CASE("read_numeric_csv: missing files and folders cannot be read", "[core][
   }
 }
 
+TEST_CASE("parse_matrix: an end within a number is remarked on", "[core][csv]") {
+  const std::string whole = "a,b\n3.5,0.125\n1,0.250\n4,0.375\n1,0.500\n5,10.625";
+  const auto remarks = [](const std::string& text) {
+    return parse_matrix(text, "t.csv", CsvHeader::required).remarks;
+  };
+  CHECK(remarks(whole).empty());
+  CHECK(remarks(whole + "\n").empty());
+  for (const std::size_t cut : {2, 3, 4, 5}) {
+    const std::string text = whole.substr(0, whole.size() - cut);
+    INFO(text);
+    const std::string shown = text.substr(text.rfind(',') + 1);
+    REQUIRE(remarks(text).size() == 1);
+    CHECK_THAT(remarks(text)[0],
+               Catch::Contains("t.csv:6: the last line has no end, and its last number, " + shown));
+    CHECK(remarks(text + "\n").empty());  // written so
+    CHECK(remarks(text + "\r\n").empty());
+  }
+  CHECK(remarks("a,b\n3.5,0.125\n1,0.250\n4,0.375\n1,0.").empty());  // too few rows to tell
+  CHECK(remarks("a,b\n3.5,12\n1,1\n4,31\n1,10\n5,7").empty());       // as short as another
+  CHECK(remarks("a,b\n3.5,0.125\n1,0.25\n4,0.375\n1,0.55\n5,0.7\n# end").empty());
+}
+
 TEST_CASE("parse_matrix: a first column that counts the rows is remarked on", "[core][csv]") {
   const auto remarks = [](const std::string& text) {
     return parse_matrix(text, "t.csv", CsvHeader::optional).remarks;

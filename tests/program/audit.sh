@@ -43,6 +43,21 @@ says out '"interpolated": 2'
 run 2 judge audits/square/theory.csv audits/square/simulation.csv --margin 2% --n 10 --name without
 says err "the nearest x of the theory is 1"
 
+# A folder that is no entry is told of, and so is a series that no margin is for.
+mkdir audits/cube
+cp audits/square/audit.toml audits/cube/Audit.toml
+sed 's/^/y,/; 1s/y,/series,/; $a z,1,5' audits/square/theory.csv >both.csv
+cp audits/square/theory.csv kept.csv
+mv both.csv audits/square/theory.csv
+cp audits/square/simulation.csv kept-simulation.csv
+sed -i 's/^/y,/; 1s/y,/series,/; $a z,1,7,0.02' audits/square/simulation.csv
+run 0 audit audits
+says err "warning: 'audits/cube' has no audit.toml and is left out"
+says out "not compared, as no [agreement.NAME] names them: series z"
+rm -r audits/cube
+mv kept.csv audits/square/theory.csv
+mv kept-simulation.csv audits/square/simulation.csv
+
 # Unknown n: the weakest reading, which decides nothing here.
 sed -i 's/^n = .*/n = "unknown"/; s/0.02$/0.001/' audits/square/audit.toml
 sed -i 's/,0.02$/,0.4/' audits/square/simulation.csv

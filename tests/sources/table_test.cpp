@@ -338,6 +338,14 @@ TEST_CASE("read_table: columns by other names, wide tables, errors of the mean",
   const OutsideTable unknown = read("x,mean,sem\n1,5,0.5\n", {.n = "unknown"});
   CHECK(unknown.rows[0].n == kUnknownReplicates);
   CHECK(unknown.remarks.size() == 1);
+  // A column whose own name says otherwise is not taken for standard deviations in silence.
+  for (const std::string column : {"var", "Variance", "sem", "SE", "stderr"}) {
+    const OutsideTable spread = read("x,mean," + column + ",n\n1,5,2,16\n", {.sd = column});
+    REQUIRE(spread.remarks.size() == 1);
+    CHECK_THAT(spread.remarks[0],
+               Contains("column '" + column + "' is read as the standard deviation"));
+  }
+  CHECK(read("x,mean,std,n\n1,5,2,16\n", {.sd = "std"}).remarks.empty());
   const auto says = [&](const std::string& text,
                         const TableColumns& columns,
                         const std::string& what,

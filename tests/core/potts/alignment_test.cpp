@@ -229,6 +229,27 @@ TEST_CASE("read_alignment: records of annotation are left out", "[core]") {
     CHECK(a.sequences == plain.sequences);
     CHECK(a.annotations == 7);
   }
+  // A feature and its origin, in any case, with a number behind or without; names that only begin
+  // so are sequences.
+  for (const std::string feature : {"ss", "SS", "sa", "aa", "PP", "TM", "RF", "li", "sAS", "pAS"}) {
+    for (const std::string origin : {"cons", "pred", "CONF", "dssp", "stride"}) {
+      for (const std::string end : {"", "_2", "2", "-10", ".1"}) {
+        const std::string name = feature + "_" + origin + end;
+        INFO(name);
+        const Alignment fasta = read(">" + name + "\nCHHE\n" + sequences);
+        CHECK(fasta.sequences == plain.sequences);
+        REQUIRE(fasta.warnings.size() == 1);
+        CHECK(fasta.warnings[0] == "1 record left out as annotation by its name: " + name);
+        CHECK(read("CLUSTAL W\n\n" + name + " CCCCC\na ACDEF\nb AC--F\n").sequences ==
+              read("ACDEF\nAC--F\n").sequences);
+      }
+    }
+  }
+  CHECK(read(">RF\nxxxx\n>#=GC SS_cons\nCHHE\n" + sequences).sequences == plain.sequences);
+  for (const std::string name : {"SA_001", "SS_2", "AA_prediction_7", "TM_conserved", "RF00005"}) {
+    INFO(name);
+    CHECK(read(">" + name + "\nACDE\n" + sequences).sequences.rows() == 4);
+  }
   CHECK_THROWS_WITH(read(">q\nAC\n>cons\nAC\n"), Contains("1 sequence and 1 records of annot"));
 }
 
