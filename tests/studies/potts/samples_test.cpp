@@ -44,6 +44,16 @@ TEST_CASE("potts-samples: seventeen parameters over 2M, where they are few",
   CHECK(reached.compared == std::vector<bool>{true, true, false});
 }
 
+TEST_CASE("potts-samples: no theory of what samples leave undetermined",
+          "[studies][potts][study:potts-samples]") {
+  // Two colours whose couplings by cosines differ from fields by 1e-3: attention is hardly seen.
+  const TheoryResult theory =
+      made(study_named("potts-samples"), {{"model.colours", 2}})->theory(TheoryGrid::run);
+  CHECK(theory.predictions.size() == 3);
+  for (const Prediction& p : theory.predictions)
+    CHECK(std::ranges::none_of(p.compared, [](bool compared) { return compared; }));
+}
+
 TEST_CASE("potts-samples: more samples, a lower loss, and a start that is not chosen by chance",
           "[studies][potts][study:potts-samples]") {
   const auto experiment = made(
