@@ -72,7 +72,12 @@ std::vector<MarginBand> margin_bands(const std::vector<ResidualCurve>& curves, c
     band->x.push_back(range.high);
     band->percent.push_back(band->percent.back());
   }
-  if (wide.percent == narrow.percent) return {narrow};
+  // Margins that differ by the theory's numerical error alone are one band, as no reader sees two.
+  constexpr double kVisible = 1.01;
+  const bool same = std::ranges::equal(wide.percent, narrow.percent, [](double most, double least) {
+    return most <= kVisible * least;
+  });
+  if (same) return {narrow};
   return {wide, narrow};
 }
 
@@ -116,6 +121,31 @@ void fit_residuals(ResidualContent& residual) {
   }
 }
 
+/// The place between two on which a straight edge of the panel passes at `part` of the way.
+double between(double left, double right, double part, AxisScale scale) {
+  if (scale == AxisScale::log) return left * std::pow(right / left, part);
+  return left + part * (right - left);
+}
+
+/// Cuts bands off at the panel's edges, with a corner where they cross it. The plotting program
+/// moves corners outside to the edge, each on its own, which bends the edges inside.
+void clip_bands(std::vector<MarginBand>& bands, double limit, AxisScale x_scale) {
+  for (MarginBand& band : bands) {
+    MarginBand clipped{band.id, band.colour, {}, {}};
+    for (std::size_t k = 0; k < band.x.size(); ++k) {
+      const double here = band.percent[k];
+      if (k > 0 && (band.percent[k - 1] > limit) != (here > limit)) {
+        const double part = (limit - band.percent[k - 1]) / (here - band.percent[k - 1]);
+        clipped.x.push_back(between(band.x[k - 1], band.x[k], part, x_scale));
+        clipped.percent.push_back(limit);
+      }
+      clipped.x.push_back(band.x[k]);
+      clipped.percent.push_back(std::min(here, limit));
+    }
+    band = std::move(clipped);
+  }
+}
+
 }  // namespace
 
 void add_residuals(PanelContent& content,
@@ -155,6 +185,7 @@ void add_residuals(PanelContent& content,
   if (residual.curves.empty()) return;
   residual.bands = margin_bands(residual.curves, content.x);
   fit_residuals(residual);
+  clip_bands(residual.bands, residual.y.high, content.x.scale);
   const std::string beyond = "triangles: residuals beyond the axis";
   if (residual.outliers && std::find(remarks.begin(), remarks.end(), beyond) == remarks.end())
     remarks.push_back(beyond);

@@ -143,7 +143,7 @@ int slurm_verb(const Options& options, const Registry& registry) {
   const int threads = options.threads > 0 ? options.threads : 1;
   put("#!/bin/bash\n"
       "# Study {}: {} pieces of work in {} tasks, each in a run folder of its own.\n"
-      "#   sbatch {}.sh\n"
+      "#   sbatch job.sh     (the name of this file)\n"
       "# then, when all tasks have ended, in the same folder:\n"
       "#   attica merge {}-shard*of{}\n"
       "#SBATCH --job-name={}\n"
@@ -166,7 +166,6 @@ int slurm_verb(const Options& options, const Registry& registry) {
       work.configuration.study->name,
       count,
       shards,
-      directive_word(name),
       shell_word(fs::path(options.out.value_or("runs")) / joined.filename()),
       shards,
       directive_word(name),

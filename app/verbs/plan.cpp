@@ -270,17 +270,17 @@ int plan_verb(const Options& options, const Registry& registry) {
         ErrorKind::input,
         fmt::format("study '{}' compares and claims nothing that could be planned", c.study->name));
   }
-  // All points and claims take the largest number; the pilot's replicates are kept.
+  // All points and claims take the largest number; the run makes the pilot's replicates anew.
   const bool decided = claims.claims == 0 || claims.replicates.has_value();
   PlannedRange replicates = points.right.run_replicates.value_or(PlannedRange{});
   PlannedRange seconds = points.right.seconds.value_or(PlannedRange{});
   const auto of_claims = static_cast<double>(claims.replicates.value_or(0));
-  const double more_seconds = std::max(0.0, of_claims - pilot_replicates) *
-                              pilot.seconds_per_replicate / static_cast<double>(threads);
+  const double seconds_of_claims =
+      of_claims * pilot.seconds_per_replicate / static_cast<double>(threads);
   for (double PlannedRange::*value :
        {&PlannedRange::expected, &PlannedRange::low, &PlannedRange::high}) {
     replicates.*value = std::max(replicates.*value, of_claims);
-    seconds.*value = std::max(seconds.*value, more_seconds);
+    seconds.*value = std::max(seconds.*value, seconds_of_claims);
   }
   const double bytes = pilot.bytes_per_replicate * replicates.expected;
   const auto none_or = [](const auto& number) { return number ? Json(*number) : Json("none"); };

@@ -406,12 +406,13 @@ int plan_constant(const Options& options, const Registry& registry) {
     return kExitInconclusive;
   }
   put("  {} replicates each, with probability {}, at {} of {} combinations of sizes: {}\n"
-      "  those of the others do not set the constant\n",
+      "{}",
       *n,
       options.power,
       deciding.size(),
       r.places.size(),
-      fmt::join(where, ", "));
+      fmt::join(where, ", "),
+      deciding.size() < r.places.size() ? "  those of the others do not set the constant\n" : "");
   return kExitDone;
 }
 

@@ -307,12 +307,14 @@ std::string resolution_text(const CheckRecord& record) {
     };
     if (r.parts.size() > 1) {
       const auto coarse = std::ranges::max_element(r.parts, std::less<>(), size);
-      lines += fmt::format(
-          "; in the coarsest third of its points alone: {}; between {:.4g} and {:.4g} alone: {}",
-          harder_sign(r.coarsest_third.not_agree),
-          coarse->first,
-          coarse->last,
-          harder_sign(coarse->resolution.not_agree));
+      const std::string where =
+          coarse->first == coarse->last
+              ? fmt::format("at {:.4g}", coarse->first)
+              : fmt::format("between {:.4g} and {:.4g}", coarse->first, coarse->last);
+      lines += fmt::format("; in the coarsest third of its points alone: {}; {} alone: {}",
+                           harder_sign(r.coarsest_third.not_agree),
+                           where,
+                           harder_sign(coarse->resolution.not_agree));
     }
     lines += '\n';
   }

@@ -123,10 +123,7 @@ Plan plan_run(std::span<const PilotPoint> pilot, PlanGoal goal, std::size_t thre
     return std::accumulate(pilot.begin(),
                            pilot.end(),
                            0.0,
-                           [&](double sum, const PilotPoint& p) {
-                             return sum +
-                                    std::max(0.0, n - static_cast<double>(p.sample.n)) * p.seconds;
-                           }) /
+                           [&](double sum, const PilotPoint& p) { return sum + n * p.seconds; }) /
            static_cast<double>(threads);
   };
   plan.seconds = PlannedRange{time(most.expected), time(most.low), time(most.high)};

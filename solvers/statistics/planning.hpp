@@ -79,7 +79,7 @@ struct Plan {
       replicates;  ///< per point; none: the margin is below the neglected terms
   /// All points take the largest n; empty if one point cannot be decided.
   std::optional<PlannedRange> run_replicates;
-  std::optional<PlannedRange> seconds;  ///< wall time still to come, pilot replicates being kept
+  std::optional<PlannedRange> seconds;  ///< wall time of that run; it makes the pilot's anew
 };
 
 /// @param threads  pieces of work done at once, >= 1

@@ -485,6 +485,52 @@ TEST_CASE("draw: extreme, single and empty-looking data give figures", "[plots]"
   CHECK(draw(one_panel(), data, options(scratch)).size() == 3);
 }
 
+TEST_CASE("draw: margins that differ by less than is visible are one band and one entry",
+          "[plots]") {
+  const Scratch scratch;
+  FigureData data = double_descent({0.001, 0.1});
+  const auto names_two = [&](double excess) {
+    for (std::size_t k = 0; k < data.residuals.size(); ++k) {
+      ResidualPoint& point = data.residuals[k];
+      point.margin = 0.05 * point.theory * (2 * k < data.residuals.size() ? 1 + excess : 1);
+    }
+    const auto files = draw(one_panel(), data, options(scratch));
+    const auto svg = std::ranges::find_if(
+        files, [](const fs::path& file) { return file.extension() == ".svg"; });
+    REQUIRE(svg != files.end());
+    return read(*svg).find("narrowest") != std::string::npos;
+  };
+  CHECK_FALSE(names_two(0));
+  CHECK_FALSE(names_two(1e-6));
+  CHECK(names_two(0.1));
+}
+
+TEST_CASE("draw: a margin wider than the panel is cut off where its edge crosses it", "[plots]") {
+  const Scratch scratch;
+  FigureData data = double_descent({0.1});
+  std::erase_if(data.residuals,
+                [](const ResidualPoint& point) { return point.series != "test_error"; });
+  for (ResidualPoint& point : data.residuals) point.margin = 0.05 * point.theory;
+  data.residuals.back().margin = 100 * data.residuals.back().theory;
+  const double x0 = data.residuals[data.residuals.size() - 2].x;
+  const double x1 = data.residuals.back().x;
+  draw(one_panel(), data, options(scratch));
+  std::vector<std::pair<double, double>> corners;
+  for (const auto& row : read_csv(scratch.path() / "double_descent.csv")) {
+    if (row.at("kind") == "margin")
+      corners.emplace_back(std::stod(row.at("x")), std::stod(row.at("y")));
+  }
+  REQUIRE(corners.size() == data.residuals.size() + 3);
+  const double limit = corners.back().second;
+  CHECK(limit < 100);
+  const auto crossing = corners[corners.size() - 3];
+  CHECK(crossing.second == limit);
+  const double part = (limit - 5) / (1e4 - 5);
+  const bool log = one_panel().panels[0].x.scale == AxisScale::log;
+  CHECK_THAT(crossing.first,
+             Catch::WithinRel(log ? x0 * std::pow(x1 / x0, part) : x0 + part * (x1 - x0), 1e-9));
+}
+
 TEST_CASE("draw: constants, references, marks and shared axes", "[plots]") {
   const Scratch scratch;
   FigureData data = double_descent({0.001, 0.1, 1});

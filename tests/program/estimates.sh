@@ -7,6 +7,24 @@ source "$(dirname "${BASH_SOURCE[0]}")/small_run.sh"
 run 0 plan small.toml --margin 0.4 --set model.rho=0.5 --set 'sweep.alpha=[4.0]' --seed 7 --quiet
 says out "attica run small.toml --set model.rho=0.5 --set 'sweep.alpha=[4.0]' --seed 7 --margin 0.4 --replicates"
 
+# Its time is that of the whole run, which makes the pilot's replicates anew.
+cat >slow.toml <<'EOF'
+x = "n"
+[sweep]
+n = [1, 2]
+[theory.expression]
+y = "n"
+[simulation]
+command = ["bash", "-c", "sleep 0.1; echo value; echo $(($1 * 1000 + $2 % 7 - 3))e-3", "_", "{n}", "{seed}"]
+[agreement.y]
+relative = 0.5
+EOF
+run 0 plan slow.toml --threads 1 --json --quiet
+one_json out
+says out '"replicates": 30'
+planned=$(sed -n 's/.*"seconds": \([0-9.]*\),.*/\1/p' out)
+awk -v s="$planned" 'BEGIN { exit !(s >= 6) }' || fail "60 processes of 0.1 s are planned to take $planned s"
+
 # More than there is.
 run 2 run small.toml --replicates 1000000000 --name endless
 says err "pieces of work"

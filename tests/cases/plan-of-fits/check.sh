@@ -40,6 +40,11 @@ run 0 plan loss.csv --floor --width 0.01
 says out "floor"
 table 100 3 >many.csv
 run 0 plan many.csv --expression "C*d/eps^2" --constant C --probability 0.9 --width 10%
+says out "at 16 of 16 combinations of sizes"
+if grep -q "do not set the constant" out; then fail "there are no other combinations"; fi
+awk -F, -v OFS=, 'NR > 1 && $1 == 4 { $4 /= 3 } { print }' many.csv >uneven.csv
+run 0 plan uneven.csv --expression "C*d/eps^2" --constant C --probability 0.9 --width 10%
+says out "at 12 of 16 combinations of sizes"
 says out "do not set the constant"
 run 0 plan many.csv --expression "100*d/eps^2" --probability 0.9
 says out "HOLDS"
