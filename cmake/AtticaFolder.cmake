@@ -69,7 +69,7 @@ set(ATTICA_PRECOMPILED_checks ${ATTICA_PRECOMPILED_numbers} <catch2/catch.hpp>)
 function(attica_level target level name)
   set(options "")
   if(CMAKE_BUILD_TYPE STREQUAL "Release")
-    set(options -O${level} -fexpensive-optimizations)
+    set(options -O${level} $<$<CXX_COMPILER_ID:GNU>:-fexpensive-optimizations>)
   elseif(ATTICA_SANITIZE AND NOT ATTICA_FUZZ AND NOT target MATCHES "^attica_(core|solvers|theory|sim)$")
     set(options -O0)  # compiled in half the time, and no part of what takes long to run
   endif()

@@ -63,9 +63,9 @@ constexpr Index kMostSums = kRegister >= 32 ? 12 : 2;
 constexpr Index kMostScattered = kRegister == 64 ? 48 : kMostSums;
 constexpr Index kParts = 8;  // sums of which no two wait for each other
 #ifdef __AVX2__
-constexpr Index kTables = 2;  // registers of w that gather permutes
+[[maybe_unused]] constexpr Index kTables = 2;  // registers of w that gather permutes
 #else
-constexpr Index kTables = 0;
+[[maybe_unused]] constexpr Index kTables = 0;
 #endif
 constexpr Index kMostCompared = 8;  // tokens for which comparing beats indexing in gather
 

@@ -1,7 +1,6 @@
 #pragma once
 /// @file
-/// @brief Full-batch gradient flow and gradient descent of the linear attention matrix on one
-/// Gaussian data set.
+/// @brief Full-batch gradient flow of the linear attention matrix on one Gaussian data set.
 ///
 /// Data Z (M x L, one sample a row). Row i of A (zero diagonal) is trained from 0 on (1/2M) |Z (e_i
 /// - a_i)|²: with the other sites' S = X^T X/M = Q s Q^T and r = X^T y/M, the flow has reached at
@@ -11,14 +10,13 @@
 /// eigendecomposition of Z^T Z/M, to 1e-11. Test errors are exact population values of that A,
 /// [(1-A) Sigma (1-A)^T]_ii; no test sample is drawn. Mean squares without factor 1/2.
 
-#include <cstdint>
 #include <span>
 
 #include "attica/core/gauss/mlm.hpp"
 
 namespace attica {
 
-/// Errors of every site along a training run. Both are L x number of recorded times or steps.
+/// Errors of every site along a training run. Both are L x number of recorded times.
 struct TrainingErrors {
   Eigen::MatrixXd test;   ///< population error
   Eigen::MatrixXd train;  ///< error on the data
@@ -33,18 +31,5 @@ TrainingErrors gradient_flow(const GaussianMlm& problem,
                              const Eigen::MatrixXd& data,
                              std::span<const double> times,
                              const Eigen::MatrixXd& start = {});
-
-/// @brief The matrix A(t) that gradient_flow is about.
-Eigen::MatrixXd gradient_flow_attention(const Eigen::MatrixXd& data, double time);
-
-/// @brief Gradient descent step by step, A <- A - eta offdiag(A S - S) with S = Z^T Z/M: the plain
-/// route, which for small eta follows the flow at t = eta steps.
-/// @param eta   learning rate > 0
-/// @param steps recorded numbers of steps, >= 0, rising
-/// @throws Error of kind input naming 'data', 'eta' or 'steps'; of kind numerical if A overflows
-TrainingErrors gradient_descent(const GaussianMlm& problem,
-                                const Eigen::MatrixXd& data,
-                                double eta,
-                                std::span<const std::int64_t> steps);
 
 }  // namespace attica

@@ -217,11 +217,9 @@ void PottsSampler::exchange(ChainBlock& block, bool odd) const {
       Index& hotter = block.lane_of[static_cast<std::size_t>(first + r + 1)];
       const float log_ratio =
           (block.beta[colder] - block.beta[hotter]) * (energy[colder] - energy[hotter]);
-      ++block.attempts;
       if (std::log(block.stream.uniform()) < static_cast<double>(log_ratio)) {
         std::swap(block.beta[colder], block.beta[hotter]);
         std::swap(colder, hotter);
-        ++block.accepted;
       }
     }
   }
@@ -269,16 +267,6 @@ Eigen::VectorXd PottsSampler::reduced_energies() const {
                          energy[block.lane_of[static_cast<std::size_t>(c % per_block * rungs)]]);
   }
   return all;
-}
-
-double PottsSampler::exchange_rate() const {
-  std::uint64_t attempts = 0;
-  std::uint64_t accepted = 0;
-  for (const ChainBlock& block : blocks_) {
-    attempts += block.attempts;
-    accepted += block.accepted;
-  }
-  return attempts == 0 ? 0 : static_cast<double>(accepted) / static_cast<double>(attempts);
 }
 
 PopulationSampler::PopulationSampler(const WeightedSequences& population)

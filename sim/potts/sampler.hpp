@@ -50,8 +50,6 @@ class PottsSampler {
   Sequences states() const;
   /// @brief beta times the energy of these states.
   Eigen::VectorXd reduced_energies() const;
-  /// @brief Accepted share of attempted exchanges; 0 without a ladder.
-  double exchange_rate() const;
 
  private:
   using Lanes = Eigen::Array<float, kChainsPerBlock, 1>;
@@ -65,8 +63,6 @@ class PottsSampler {
     std::vector<Lanes> fields;          ///< L x C
     Lanes beta;                         ///< inverse temperature of every lane, times the model's
     std::vector<Eigen::Index> lane_of;  ///< lane that holds rung r of ladder g, at g * rungs + r
-    std::uint64_t attempts = 0;
-    std::uint64_t accepted = 0;
   };
 
   void rebuild_fields(ChainBlock& block) const;

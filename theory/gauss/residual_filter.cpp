@@ -30,10 +30,4 @@ ResidualFilter descent_filter(double eta, double steps) {
           .reach = (2 + 1 / std::max(steps, 1.0)) / eta};
 }
 
-ResidualFilter ridge_filter(double lambda) {
-  require(std::isfinite(lambda) && lambda > 0, "lambda", lambda, "0 < lambda < infinity");
-  return {.value = [lambda](std::complex<double> z) { return lambda / (z + lambda); },
-          .time = 2 / lambda};
-}
-
 }  // namespace attica

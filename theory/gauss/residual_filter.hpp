@@ -28,8 +28,4 @@ ResidualFilter flow_filter(double time);
 /// 'steps'
 ResidualFilter descent_filter(double eta, double steps);
 
-/// @brief Ridge regression with penalty λ > 0 of the normalised objective: f = λ/(z+λ).
-/// @throws Error of kind input naming 'lambda'
-ResidualFilter ridge_filter(double lambda);
-
 }  // namespace attica

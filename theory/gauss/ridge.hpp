@@ -135,14 +135,4 @@ class GaussianRidge {
                                    double lambda,
                                    RidgeOrder order = RidgeOrder::leading);
 
-/// @brief The same site by iterating the replica-symmetric saddle point equations: an independent
-/// route for cross-checks. With λ_s = Mλ, V̂ = M/(1+V), q̂ = M(ρ+σ²-2m+q)/(1+V)²:
-///   V = Σ s/(λ_s+V̂s),  m = V̂ Σ s²v²/(λ_s+V̂s),  q = Σ (V̂²s³v² + q̂s²)/(λ_s+V̂s)²,  κ = λ(1+V).
-/// @param lambda λ > 0
-/// @return not_converged if 10⁶ iterations do not settle to 1e-14
-[[nodiscard]] RidgeSite ridge_site_replica(const GaussianMlm& problem,
-                                           Eigen::Index site,
-                                           double samples,
-                                           double lambda);
-
 }  // namespace attica

@@ -85,27 +85,6 @@ OptimalPenalty optimal_penalty(const GaussianRidge& ridge, double samples) {
       ridge.mean_eigenvalue());
 }
 
-RidgeLimit isotropic_ridge(const IsotropicTask& task, double alpha, double lambda) {
-  const auto [c, weight_norm2, sigma2] = task;
-  require_positive(c, "variance");
-  require_finite_at_least(weight_norm2, 0, "weight_norm2");
-  require_finite_at_least(sigma2, 0, "noise_variance");
-  require_positive(alpha, "alpha");
-  lambda = checked_penalty(lambda);
-  const double b = lambda + c * (1 - alpha) / alpha;
-  const double root = std::hypot(b, 2 * std::sqrt(lambda) * std::sqrt(c));
-  // Two forms of the same root, each without cancellation for its sign of b.
-  const double kappa = b >= 0 ? 0.5 * (b + root) : 2 * lambda * c / (root - b);
-  const double train_factor = kappa > 0 ? lambda / kappa : 1 - 1 / alpha;
-  const double shrinkage = kappa / (c + kappa);
-  const double slope = c / ((c + kappa) * (c + kappa));
-  return assemble(kappa,
-                  train_factor + kappa * slope / alpha,
-                  shrinkage * shrinkage * c * weight_norm2 + sigma2,
-                  train_factor,
-                  sigma2);
-}
-
 RidgeLimit precision_ridge_limit(const PrecisionEnsemble& ensemble, double alpha, double lambda) {
   const double nu = ensemble.nu;
   const double tau = ensemble.tau;

@@ -34,20 +34,6 @@ struct RidgeLimit {
   RidgeStatus status = RidgeStatus::converged;
 };
 
-/// A site with inputs of covariance c·1.
-struct IsotropicTask {
-  double variance = 1;        ///< c > 0
-  double weight_norm2 = 1;    ///< ‖w*‖² >= 0
-  double noise_variance = 0;  ///< σ² >= 0
-};
-
-/// @brief Isotropic inputs: κ = (b₀ + √(b₀²+4λc))/2 with b₀ = λ + c(1/alpha - 1) (Hastie,
-/// Montanari, Rosset and Tibshirani 2022, arXiv:1903.08560, section 5).
-/// @param alpha  > 0
-/// @param lambda >= 0
-/// @throws Error of kind input naming the parameter
-RidgeLimit isotropic_ridge(const IsotropicTask& task, double alpha, double lambda);
-
 /// @brief The limit L → ∞ of precision_covariance(): Σ = (Ω/√L + nu)⁻¹. Every site has the same
 /// errors.
 ///

@@ -355,28 +355,6 @@ std::vector<double> online_sgd_errors(const SiteRegression& site,
   return record(steps, step, [&] { return risk + site.bayes_error; });
 }
 
-std::vector<double> online_sgd_errors_volterra(const SiteRegression& site,
-                                               double eta,
-                                               double batch,
-                                               std::int64_t last) {
-  check({.eta = eta, .batch = batch});
-  require(last >= 0, "steps", static_cast<double>(last), "steps >= 0");
-  const ArrayXd& s = site.s;
-  const ArrayXd a = (1 - eta * s).square() + (eta * s).square() / batch;
-  ArrayXd power = ArrayXd::Ones(s.size());  // a^t
-  std::vector<double> free_decay, kernel, errors;
-  for (std::int64_t t = 0; t <= last; ++t, power *= a) {
-    free_decay.push_back((s * power * site.teacher.array().square()).sum());
-    kernel.push_back((s.square() * power).sum());
-  }
-  for (std::size_t t = 0; t < free_decay.size(); ++t) {
-    double memory = 0;
-    for (std::size_t tau = 0; tau < t; ++tau) memory += kernel[t - 1 - tau] * errors[tau];
-    errors.push_back(free_decay[t] + eta * eta / batch * memory + site.bayes_error);
-  }
-  return errors;
-}
-
 SgdSteadyState online_sgd_steady(const SiteRegression& site, const SgdParameters& parameters) {
   check_without_decay(parameters);
   if (parameters.eta >= first_bound(site, parameters)) {

@@ -47,15 +47,6 @@ std::vector<double> online_sgd_errors(const SiteRegression& site,
                                       const SgdParameters& parameters,
                                       std::span<const std::int64_t> steps);
 
-/// @brief The same for p = 1, λ = 0 as a Volterra equation for the excess error, an independent
-/// route: with a_k = (1-ηs_k)² + η²s_k²/B and K_τ = Σ s_k² a_k^τ,
-///   R_t = Σ s_k a_k^t m_k(0) + (η²/B) Σ_{τ<t} K_{t-1-τ} (R_τ + σ²).
-/// @return E_test at steps 0, 1 .. `last`
-std::vector<double> online_sgd_errors_volterra(const SiteRegression& site,
-                                               double eta,
-                                               double batch,
-                                               std::int64_t last);
-
 /// Late times of online SGD without decay.
 struct SgdSteadyState {
   double chi = 0;    ///< +inf beyond the first stability bound

@@ -111,30 +111,6 @@ double asymptotic_convergence_time(const JomaComponent& c, double epsilon) {
   return correction_q(c) - std::exp(-c.gamma * c.mu * c.mu) * std::log(epsilon);
 }
 
-double nats_at(const JomaComponent& c, double time) {
-  validate(c);
-  require(time >= 0, "time", time, "a time >= 0");
-  if (time == 0 || c.delta0() == 0) return 0;
-  // t(u) rises; bracket u by doubling, then Newton with dt/du, falling back on bisection.
-  double low = 0;
-  double high = 1;
-  while (convergence_time_of_nats(c, high) < time) {
-    low = high;
-    high *= 2;
-  }
-  double u = 0.5 * (low + high);
-  constexpr int kMostSteps = 200;
-  for (int step = 0; step < kMostSteps; ++step) {
-    const double excess = convergence_time_of_nats(c, u) - time;
-    (excess > 0 ? high : low) = u;
-    double next = u - excess / slowness(c, u);
-    if (!(next > low && next < high)) next = 0.5 * (low + high);
-    if (std::abs(next - u) <= 4e-16 * u) return next;
-    u = next;
-  }
-  return u;  // at rounding level the steps alternate
-}
-
 SalienceRatio salience_ratio(double mu_j, double mu_k, double gamma, double ell) {
   require(ell > 0, "ell", ell, "ell > 0");
   const double q_j = correction_q({.mu = mu_j, .gamma = gamma});

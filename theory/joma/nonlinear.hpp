@@ -36,9 +36,6 @@ double correction_q(const JomaComponent& c);
 /// @brief e^{-gamma mu^2} ln(1/epsilon) + Q
 double asymptotic_convergence_time(const JomaComponent& c, double epsilon);
 
-/// @brief ln|delta0/delta| at time t >= 0: Newton's method on the quadrature.
-double nats_at(const JomaComponent& c, double time);
-
 /// @brief Theorem 4 with its leading finite-time term: when component k has reached
 /// ln(1/delta_k) = ell,
 ///     ln(1/delta_j)/ln(1/delta_k) = e^{gamma (mu_j^2 - mu_k^2)} (1 + Lambda),

@@ -164,16 +164,6 @@ Complex masked_resolvent(const MaskedEquivalent& m, Complex w) {
   return z * (1.0 + z * sum);
 }
 
-double masked_density(const MaskedEquivalent& m, double w) {
-  const Complex z = above(w);
-  const Resolvent at = solve(m, z);
-  double sum = 0;
-  for (std::size_t p = 0; p < m.groups.size(); ++p) {
-    sum += m.groups[p].share * at.q[p].imag() / m.g[p];
-  }
-  return z.real() * z.real() * sum / std::numbers::pi;
-}
-
 double masked_cdf(const MaskedEquivalent& m, double w) {
   const Complex z = above(w);
   const Resolvent at = solve(m, z);

@@ -48,9 +48,6 @@ MaskedEquivalent masked_stationary(std::vector<SiteGroup> groups, double gamma, 
 /// @param w Im w != 0
 std::complex<double> masked_resolvent(const MaskedEquivalent& equivalent, std::complex<double> w);
 
-/// @brief Density ρ(w) of A's eigenvalues, atoms left out; w < 1.
-double masked_density(const MaskedEquivalent& equivalent, double w);
-
 /// @brief Share of eigenvalues below w, atoms included: minus the phase over π of
 /// Σ_k log(ψ_k/(1+e) + λ - z/g_k) + n log(1+e) - n e/(1+e), which is stationary in e.
 double masked_cdf(const MaskedEquivalent& equivalent, double w);

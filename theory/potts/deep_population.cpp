@@ -29,15 +29,6 @@ VectorXd packed_layers(const DeepLayers& layers) {
   return x;
 }
 
-DeepLayers unpacked_layers(const VectorXd& x, Index sites, Index colours) {
-  DeepLayers layers;
-  for (Index at = 0; at < x.size(); at += sites * sites + colours * colours) {
-    layers.push_back({x.segment(at, sites * sites).reshaped(sites, sites),
-                      x.segment(at + sites * sites, colours * colours).reshaped(colours, colours)});
-  }
-  return layers;
-}
-
 DeepPopulation::DeepPopulation(const MaskedPopulation& population,
                                Index colours,
                                Index layers,

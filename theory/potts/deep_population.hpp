@@ -24,8 +24,6 @@ using DeepLayers = std::vector<FactoredAttention>;
 
 /// @brief All entries, layer by layer: A_l by columns, then V_l by columns.
 Eigen::VectorXd packed_layers(const DeepLayers& layers);
-/// @brief The reverse. @param x N (L^2 + C^2) numbers
-DeepLayers unpacked_layers(const Eigen::VectorXd& x, Eigen::Index sites, Eigen::Index colours);
 
 /// @brief Losses and gradients of deep factored networks, parameters as `packed_layers` orders
 /// them. Sample: row n of all contexts of site 0, of site 1, ..., with colour a: n C + a.

@@ -154,18 +154,6 @@ TEST_CASE("row_distance and attention_overlaps: by hand", "[sim][networks]") {
   CHECK_FALSE(attention_overlaps(Eigen::MatrixXd::Ones(1, 1)).shared.has_value());
 }
 
-TEST_CASE("block_norms and mean_square_displacement", "[sim][networks]") {
-  Parameters<float> p({{.name = "layer0.A", .rows = 2, .columns = 2},
-                       {.name = "layer0.V", .rows = 3, .columns = 1}});
-  const std::vector<float> start(p.values().begin(), p.values().end());
-  std::ranges::copy(std::vector<float>{3, 0, 0, 4, 1, 2, 2}, p.values().begin());
-  CHECK(block_norms(p) == std::vector<double>{5, 3});
-  CHECK(mean_square_displacement<float>(p, start, "layer0") ==
-        Approx(25.0 / 2 + 9.0 / 3).epsilon(1e-14));
-  CHECK(mean_square_displacement<float>(p, start, "V") == Approx(3).epsilon(1e-14));
-  CHECK_THROWS_AS(mean_square_displacement<float>(p, start, "W"), Error);
-}
-
 TEST_CASE("read_matrix: CSV with header and CRLF", "[sim][networks]") {
   const File file("a.csv", "x,y\r\n1, 2.5\r\n-3e2,+4\r\n\r\n");
   Eigen::MatrixXd expected(2, 2);

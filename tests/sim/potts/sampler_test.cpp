@@ -70,7 +70,6 @@ TEST_CASE("PottsSampler: replica exchange leaves the distribution alone", "[sim]
                        {.seed = 12, .id = StreamId::sampler});
   sampler.sweep(40);
   CHECK(std::abs(chi_square_score(sampler.states(), 3, enumerate(model).states.weights)) < 4);
-  CHECK(sampler.exchange_rate() > 0.1);
 }
 
 TEST_CASE("PottsSampler: replica exchange mixes an ordered phase, plain chains do not",

@@ -13,8 +13,12 @@
 #include "attica/theory/gauss/flow.hpp"
 #include "attica/theory/gauss/ridge.hpp"
 #include "attica/theory/gauss/site_regression.hpp"
+#include "theory/gauss/ridge_filter.hpp"
+#include "theory/gauss/ridge_saddle_point.hpp"
 
 using namespace attica;
+using attica::testing::ridge_filter;
+using attica::testing::ridge_site_replica;
 
 namespace gauss_checks_test {
 

@@ -7,10 +7,11 @@
 #include "attica/core/gauss/ensembles.hpp"
 #include "attica/core/random.hpp"
 #include "attica/theory/gauss/ridge.hpp"
-#include "attica/theory/gauss/ridge_limits.hpp"
 #include "refused.hpp"
+#include "theory/gauss/isotropic_ridge.hpp"
 
 using namespace attica;
+using attica::testing::isotropic_ridge;
 using attica::testing::refused;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;

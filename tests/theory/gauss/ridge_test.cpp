@@ -13,11 +13,13 @@
 #include "attica/theory/ridge_kappa.hpp"
 #include "reference_values.hpp"
 #include "refused.hpp"
+#include "theory/gauss/ridge_saddle_point.hpp"
 
 using attica::testing::Reference;
 using namespace attica;
 using attica::testing::reference_values;
 using attica::testing::refused;
+using attica::testing::ridge_site_replica;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 
@@ -220,7 +222,7 @@ TEST_CASE("GaussianRidge: the ridgeless value is the limit of small penalties", 
   }
 }
 
-TEST_CASE("ridge_site_replica: the saddle point gives the same numbers", "[theory][ridge]") {
+TEST_CASE("GaussianRidge: the saddle point gives the same numbers", "[theory][ridge]") {
   const GaussianMlm problem = random_problem(10, 15);
   const GaussianRidge ridge(problem);
   for (const double lambda : {0.03, 1.0}) {
@@ -540,7 +542,6 @@ TEST_CASE("GaussianRidge: refuses bad arguments by name, reports overflow as a s
   }
   CHECK(refused([&] { (void)ridge.site(4, 5, 0.1); }) == "site");
   CHECK(refused([&] { (void)ridge_site(problem, -1, 5, 0.1); }) == "site");
-  CHECK(refused([&] { (void)ridge_site_replica(problem, 0, 5, 0); }) == "lambda");
 
   CHECK(ridge.site(0, 2, 1e-310).test_error == ridge.site(0, 2, 0).test_error);
   CHECK(ridge.average(5, 1e300).status == RidgeStatus::not_converged);

@@ -8,10 +8,12 @@
 #include "attica/core/random.hpp"
 #include "attica/theory/gauss/population_flow.hpp"
 #include "reference_values.hpp"
+#include "theory/gauss/ridge_filter.hpp"
 
 using attica::testing::Reference;
 using namespace attica;
 using attica::testing::reference_values;
+using attica::testing::ridge_filter;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 
@@ -48,6 +50,30 @@ TEST_CASE("online SGD: reference values of errors, steady state and eta_max", "[
     CHECK_THAT(online_sgd_eta_max(site_regression(problem, 4), {.batch = std::stod(batch)}),
                WithinRel(eta_max.get<double>(), 1e-10));
   }
+}
+
+/// Errors of online SGD at p = 1, λ = 0 by a Volterra equation for the excess error: with a_k =
+/// (1-ηs_k)² + η²s_k²/B and K_τ = Σ s_k² a_k^τ,
+///   R_t = Σ s_k a_k^t m_k(0) + (η²/B) Σ_{τ<t} K_{t-1-τ} (R_τ + σ²).
+/// E_test at steps 0, 1 .. `last`
+std::vector<double> online_sgd_errors_volterra(const SiteRegression& site,
+                                               double eta,
+                                               double batch,
+                                               std::int64_t last) {
+  const Eigen::ArrayXd& s = site.s;
+  const Eigen::ArrayXd a = (1 - eta * s).square() + (eta * s).square() / batch;
+  Eigen::ArrayXd power = Eigen::ArrayXd::Ones(s.size());  // a^t
+  std::vector<double> free_decay, kernel, errors;
+  for (std::int64_t t = 0; t <= last; ++t, power *= a) {
+    free_decay.push_back((s * power * site.teacher.array().square()).sum());
+    kernel.push_back((s.square() * power).sum());
+  }
+  for (std::size_t t = 0; t < free_decay.size(); ++t) {
+    double memory = 0;
+    for (std::size_t tau = 0; tau < t; ++tau) memory += kernel[t - 1 - tau] * errors[tau];
+    errors.push_back(free_decay[t] + eta * eta / batch * memory + site.bayes_error);
+  }
+  return errors;
 }
 
 TEST_CASE("online SGD: the Volterra equation gives the same errors", "[theory][sgd]") {

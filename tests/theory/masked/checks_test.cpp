@@ -13,8 +13,10 @@
 
 #include "attica/theory/masked/spectrum.hpp"
 #include "attica/theory/masked/spike.hpp"
+#include "theory/masked/masked_density.hpp"
 
 using namespace attica;
+using attica::testing::masked_density;
 
 namespace masked_checks_test {
 

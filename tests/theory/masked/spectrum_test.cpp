@@ -10,8 +10,10 @@
 
 #include "reference_values.hpp"
 #include "refused.hpp"
+#include "theory/masked/masked_density.hpp"
 
 using namespace attica;
+using attica::testing::masked_density;
 using attica::testing::number;
 using attica::testing::reference_values;
 using attica::testing::refused;
@@ -207,7 +209,7 @@ TEST_CASE("masked theory: bad input names the argument", "[theory][masked]") {
   CHECK(refused([] { static_cast<void>(isotropic_spectrum(-1, 1)); }) == "gamma");
   CHECK(refused([] { static_cast<void>(masked_equivalent({{0, 1}}, 0.5, 1)); }) == "variance");
   CHECK(refused([] {
-          static_cast<void>(masked_density(masked_equivalent({SiteGroup{}}, 0.5, 1), 1));
+          static_cast<void>(masked_cdf(masked_equivalent({SiteGroup{}}, 0.5, 1), 1));
         }) == "w");
   CHECK(refused([] { static_cast<void>(isotropic_moment2(2, 5, 1)); }) == "dimension");
 }

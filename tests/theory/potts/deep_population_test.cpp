@@ -20,6 +20,16 @@ using Eigen::VectorXd;
 
 namespace potts_deep_population_test {
 
+/// What packed_layers packed: N (L^2 + C^2) numbers.
+DeepLayers unpacked_layers(const VectorXd& x, Index sites, Index colours) {
+  DeepLayers layers;
+  for (Index at = 0; at < x.size(); at += sites * sites + colours * colours) {
+    layers.push_back({x.segment(at, sites * sites).reshaped(sites, sites),
+                      x.segment(at + sites * sites, colours * colours).reshaped(colours, colours)});
+  }
+  return layers;
+}
+
 /// A_l = 0.3 sin(1 + l + i + 2j), V_l = 0.3 cos(1 + 2l + 2a + c).
 DeepLayers wave_layers(int depth, Index sites, Index colours) {
   DeepLayers layers;
