@@ -191,9 +191,13 @@ std::optional<SerialCorrelation> correlation_of(const CheckInput& input,
   return factor(other) > factor(own) ? other : own;
 }
 
+GroupSequentialRule stopping_rule(const CheckInput& input, const Comparison& whole) {
+  return {*input.cap, std::max<std::size_t>(1, whole.with_theory())};
+}
+
 /// The verdict of a run that stops as soon as it is decided: its looks, one after the other.
 RunVerdict judge_looks(const CheckInput& input, const Comparison& whole) {
-  const GroupSequentialRule rule(*input.cap, std::max<std::size_t>(1, whole.with_theory()));
+  const GroupSequentialRule rule = stopping_rule(input, whole);
   RunVerdict verdict;
   for (std::size_t look = 0; look < rule.replicates().size(); ++look) {
     if (rule.replicates()[look] > input.replicates) break;
@@ -288,20 +292,27 @@ std::vector<SeriesResolution::Part> parts(std::vector<Resolved> points) {
 }
 
 /// How wrong the theory of each series could be, in the order of the record.
-std::vector<SeriesResolution> resolutions(const Comparison& comparison,
-                                          const RunVerdict& run,
-                                          std::span<const AgreementRule> rules) {
+std::vector<SeriesResolution> resolutions(const CheckInput& input,
+                                          const Comparison& comparison,
+                                          const RunVerdict& run) {
+  std::optional<LookLevels> last;
+  if (input.cap) {
+    const GroupSequentialRule rule = stopping_rule(input, comparison);
+    last = rule.levels(rule.replicates().size() - 1);
+  }
+  const auto at = [&](std::size_t k) {
+    return last ? resolution_by_cap(comparison.points[k], run.points[k], *last, *input.cap)
+                : resolution(comparison.points[k], run.points[k], run.compared);
+  };
   std::vector<std::pair<std::string, std::vector<Resolved>>> series;
   for (std::size_t k = 0; k < comparison.places.size(); ++k) {
     if (run.points[k].status == PointStatus::no_theory) continue;
     const Place& place = comparison.places[k];
-    if (is_control(rules, place.series)) continue;
-    auto at = std::find_if(
+    if (is_control(input.rules, place.series)) continue;
+    auto of = std::find_if(
         series.begin(), series.end(), [&](const auto& s) { return s.first == place.series; });
-    if (at == series.end()) at = series.insert(series.end(), {place.series, {}});
-    at->second.push_back({place.x,
-                          resolution(comparison.points[k], run.points[k], run.compared),
-                          run.points[k].theory != 0});
+    if (of == series.end()) of = series.insert(series.end(), {place.series, {}});
+    of->second.push_back({place.x, at(k), run.points[k].theory != 0});
   }
   std::vector<SeriesResolution> all;
   for (const auto& [name, points] : series)
@@ -379,8 +390,7 @@ CheckRecord check(const CheckInput& input) {
     verdict = Verdict::inconclusive;
   }
   if (verdict == Verdict::none && (nothing || !missing.empty())) verdict = Verdict::inconclusive;
-  std::vector<SeriesResolution> resolution;
-  if (!input.cap) resolution = resolutions(comparison, points, input.rules);
+  std::vector<SeriesResolution> resolution = resolutions(input, comparison, points);
   // Controls are of the family whose verdict this is, but agreement with them is none with a user's
   // theory.
   const std::size_t failed = points.failed;

@@ -283,6 +283,11 @@ std::string harder_sign(const Detection& d) {
   return d.both() ? fmt::format("{:.2g} %", kPercent * *d.both()) : "none below 100 %";
 }
 
+/// By when: a run that stops early would have gone on.
+std::string by_cap(const CheckRecord& record) {
+  return record.cap ? fmt::format(" by the cap of {} replicates", *record.cap) : "";
+}
+
 /// The resolution of an AGREE, series by series.
 std::string resolution_text(const CheckRecord& record) {
   if (record.verdict != Verdict::agree) return "";
@@ -294,9 +299,10 @@ std::string resolution_text(const CheckRecord& record) {
       lines += fmt::format("Resolution: no error of a factor in {} would be detected\n", r.series);
       continue;
     }
-    lines += fmt::format("Resolution: an error of {} in {} would have been detected ({}",
+    lines += fmt::format("Resolution: an error of {} in {} would have been detected{} ({}",
                          detected.both() ? harder_sign(detected) : signs,
                          r.series,
+                         by_cap(record),
                          detected.both() ? signs : "of the other sign, none below 100 %");
     if (const std::string rejected = signs_text(r.resolution.disagree); !rejected.empty())
       lines += fmt::format("; DISAGREE from {}", rejected);
@@ -411,9 +417,10 @@ std::string resolution_line(const CheckRecord& record) {
                      blunt->series,
                      one);
   }
-  return fmt::format("an error of {} in {} would have been detected{}",
+  return fmt::format("an error of {} in {} would have been detected{}{}",
                      harder_sign(detected),
                      blunt->series,
+                     by_cap(record),
                      record.resolution.size() > 1
                          ? fmt::format(" (the coarsest of {} series)", record.resolution.size())
                          : "");

@@ -20,7 +20,9 @@ struct HalfWidths {
   double above = 0;
 };
 
-HalfWidths half_widths(const PointVerdict& v, double level) {
+/// @param level a one-sided level, or the critical value of a look
+template <class Level>
+HalfWidths half_widths(const PointVerdict& v, const Level& level) {
   if (!v.z) return {};  // identical replicates
   return {half_width(v.sample, Side::lower, level, v.tails),
           half_width(v.sample, Side::upper, level, v.tails)};
@@ -64,7 +66,7 @@ Detection ways_out(const Holds& holds) {
     constexpr int kSteps = 50;
     double inside = 0;
     double outside = kInfinity;
-    for (double x = 1.0 / (1 << 20); x < 1; x *= 2) {
+    for (double x = 1.0 / (1 << 20); x <= 1; x *= 2) {
       if (!holds(1 + sign * x)) {
         outside = x;
         break;
@@ -85,6 +87,22 @@ bool tested(const PointVerdict& v) {
   return v.status == PointStatus::compared && v.sample.n >= kFewestReplicates && v.interval;
 }
 
+/// What can be said without any level: nothing of a theory of 0, and that nothing was tested.
+std::optional<Resolution> untested(const ComparedPoint& point, const PointVerdict& verdict) {
+  if (verdict.status == PointStatus::no_theory || verdict.theory == 0) return Resolution();
+  const bool exact = !verdict.z && point.deterministic;
+  if (!tested(verdict) || (!verdict.z && !exact && !point.success_fraction))
+    return Resolution{.not_agree = {0.0, 0.0}, .disagree = {}};
+  return std::nullopt;
+}
+
+/// The verdict with the mean and spread seen, of another number of replicates.
+PointVerdict planned(PointVerdict verdict, std::size_t n) {
+  verdict.sample.n = n;
+  verdict.sample.sem = verdict.sample.sd / std::sqrt(static_cast<double>(n));
+  return verdict;
+}
+
 /// The bluntest third of the points by one of their two errors.
 template <class Error>
 Detection coarsest(std::span<const Resolution> points, const Error& error) {
@@ -103,11 +121,7 @@ std::optional<double> Detection::both() const {
 }
 
 Resolution resolution(const ComparedPoint& point, const PointVerdict& verdict, std::size_t family) {
-  if (verdict.status == PointStatus::no_theory || verdict.theory == 0) return {};
-  const bool exact = !verdict.z && point.deterministic;
-  if (!tested(verdict) || (!verdict.z && !exact && !point.success_fraction)) {
-    return {.not_agree = {0.0, 0.0}, .disagree = {}};
-  }
+  if (const auto known = untested(point, verdict)) return *known;
   const double level = kDisagreeLevel / static_cast<double>(std::max<std::size_t>(family, 1));
   if (point.success_fraction) {
     const Count count = count_successes(point.replicates);
@@ -121,6 +135,32 @@ Resolution resolution(const ComparedPoint& point, const PointVerdict& verdict, s
   }
   return {.not_agree = ways_out(agreeing_factors(verdict, half_widths(verdict, kAgreeLevel))),
           .disagree = ways_out(tolerated_factors(verdict, half_widths(verdict, 0.5 * level)))};
+}
+
+Resolution resolution_by_cap(const ComparedPoint& point,
+                             const PointVerdict& verdict,
+                             const LookLevels& last,
+                             std::size_t cap) {
+  if (const auto known = untested(point, verdict)) return *known;
+  if (point.success_fraction) {
+    const double share = count_successes(point.replicates).fraction();
+    const Count count{static_cast<std::size_t>(std::lround(share * static_cast<double>(cap))), cap};
+    const Interval near = clopper_pearson(count, last.agree.alpha);
+    const Interval wide = clopper_pearson(count, last.disagree.alpha);
+    const auto margin = [&](double u) { return point.margin.total(u * verdict.theory); };
+    return {.not_agree = ways_out([&](double u) {
+              const double t = u * verdict.theory;
+              return t - margin(u) < near.low && near.high < t + margin(u);
+            }),
+            .disagree = ways_out([&](double u) {
+              const double t = u * verdict.theory;
+              return wide.low <= t + margin(u) && t - margin(u) <= wide.high;
+            })};
+  }
+  const PointVerdict at_cap = planned(verdict, cap);
+  return {
+      .not_agree = ways_out(agreeing_factors(at_cap, half_widths(at_cap, last.agree.critical))),
+      .disagree = ways_out(tolerated_factors(at_cap, half_widths(at_cap, last.disagree.critical)))};
 }
 
 Resolution joint(std::span<const Resolution> points) {
@@ -152,10 +192,8 @@ std::optional<std::size_t> replicates_to_resolve(const ComparedPoint& point,
   }
   const double level = 0.5 * kDisagreeLevel / static_cast<double>(std::max<std::size_t>(family, 1));
   const auto resolved = [&](std::size_t n) {
-    PointVerdict planned = verdict;
-    planned.sample.n = n;
-    planned.sample.sem = planned.sample.sd / std::sqrt(static_cast<double>(n));
-    const Interval factors = tolerated_factors(planned, half_widths(planned, level));
+    const PointVerdict then = planned(verdict, n);
+    const Interval factors = tolerated_factors(then, half_widths(then, level));
     return factors.low < 1 && factors.high > 1 && std::max(1 - factors.low, factors.high - 1) <= x;
   };
   constexpr std::size_t kMost = std::size_t{1} << 30;

@@ -19,6 +19,7 @@
 #include <span>
 
 #include "attica/solvers/statistics/agreement.hpp"
+#include "attica/solvers/statistics/sequential.hpp"
 
 namespace attica {
 
@@ -42,6 +43,16 @@ struct Resolution {
 /// @param verdict  of that point, from judge
 /// @param family   number of compared points of the run, which shares the level of disagreement
 Resolution resolution(const ComparedPoint& point, const PointVerdict& verdict, std::size_t family);
+
+/// @brief The resolution of a rule that stops early. With a wrong theory it would have gone on to
+/// its cap: its last look, were mean and spread there what they are now.
+/// @param verdict  of that point, at the look that decided it
+/// @param last     levels of the look at `cap`
+/// @param cap      most replicates
+Resolution resolution_by_cap(const ComparedPoint& point,
+                             const PointVerdict& verdict,
+                             const LookLevels& last,
+                             std::size_t cap);
 
 /// @brief If the theory were wrong by the same factor on all these points: the first that notices,
 /// sign by sign.

@@ -165,4 +165,57 @@ TEST_CASE("replicates_to_resolve: so many resolve it, one fewer do not", "[solve
   CHECK(replicates_to_resolve(point, v, 1.01 * limit, 1));
 }
 
+TEST_CASE("resolution_by_cap: what the last look of a stopping rule would say",
+          "[solvers][resolution]") {
+  constexpr std::size_t kCap = 120;
+  constexpr double kNear = 1e-6;
+  std::vector<double> ones(kCap, 0.0);
+  std::fill(ones.begin(), ones.begin() + 66, 1.0);
+  const std::vector<ComparedPoint> points = {
+      {.theory = 2.01, .replicates = replicates(kCap, 2, 0.1), .margin = {.relative = 0.05}},
+      {.theory = -1.01, .replicates = replicates(kCap, -1, 0.2), .margin = {.absolute = 0.2}},
+      {.theory = 0.56, .replicates = ones, .margin = {.absolute = 0.25}, .success_fraction = true}};
+  const GroupSequentialRule rule(kCap, points.size());
+  const LookLevels last = rule.levels(rule.replicates().size() - 1);
+  for (const ComparedPoint& point : points) {
+    const auto said = [&](double factor) {
+      ComparedPoint scaled = point;
+      scaled.theory = *point.theory * factor;
+      return judge_look(std::vector{scaled}, last, {}).points.front().verdict;
+    };
+    const PointVerdict verdict = judge_look(std::vector{point}, last, {}).points.front();
+    const Resolution r = resolution_by_cap(point, verdict, last, kCap);
+    for (const double sign : {-1.0, 1.0}) {
+      const double not_agree = sign < 0 ? *r.not_agree.lower : *r.not_agree.higher;
+      const double disagree = sign < 0 ? *r.disagree.lower : *r.disagree.higher;
+      CHECK(said(1 + sign * (not_agree - kNear)) == Verdict::agree);
+      CHECK(said(1 + sign * (not_agree + kNear)) == Verdict::inconclusive);
+      CHECK(said(1 + sign * (disagree - kNear)) == Verdict::inconclusive);
+      CHECK(said(1 + sign * (disagree + kNear)) == Verdict::disagree);
+    }
+  }
+}
+
+TEST_CASE("resolution_by_cap: early replicates with the mean and spread of all say the same",
+          "[solvers][resolution]") {
+  constexpr std::size_t kCap = 120;
+  const std::vector<double> early = replicates(kCap / 2, 2, 0.1);
+  std::vector<double> all = early;
+  all.insert(all.end(), early.begin(), early.end());
+  const GroupSequentialRule rule(kCap, 1);
+  const auto of_rule = [&](std::vector<double> seen, std::size_t look) {
+    const ComparedPoint point{
+        .theory = 2.01, .replicates = std::move(seen), .margin = {.relative = 0.05}};
+    const RunVerdict run = judge_look(std::vector{point}, rule.levels(look), {});
+    return resolution_by_cap(
+        point, run.points.front(), rule.levels(rule.replicates().size() - 1), kCap);
+  };
+  const std::size_t half = rule.replicates().size() / 2 - 1;
+  REQUIRE(rule.replicates().at(half) == kCap / 2);
+  const Resolution soon = of_rule(early, half);
+  const Resolution late = of_rule(all, rule.replicates().size() - 1);
+  CHECK(*soon.not_agree.both() == Approx(*late.not_agree.both()).epsilon(0.01));
+  CHECK(*soon.disagree.both() == Approx(*late.disagree.both()).epsilon(0.01));
+}
+
 }  // namespace attica
