@@ -29,6 +29,7 @@ used=$(sed -n 's/^ *"replicates": \([0-9]*\),$/\1/p' "$early/run.json")
 [ "$used" -lt 1000 ] || fail "--until-decided used all replicates"
 cp "$early/check.json" before.json
 run 0 check "$early"
+says out "would have been detected by the cap of 1000 replicates"
 same "$early/check.json" before.json
 run 2 run $study $small --margin 0.2 --replicates 1000 --name early --resume --quiet
 says err "--until-decided"
