@@ -148,6 +148,13 @@ PottsFamily PottsFamily::at(double beta) const {
   return family;
 }
 
+PottsFamily PottsFamily::of_entropy(double least_share) const {
+  PottsFamily family = *this;
+  family.least_entropy_ = random() ? least_share : 0;
+  if (family.least_entropy_ > 0) (void)enumerable();
+  return family;
+}
+
 BlockRidge PottsFamily::square_loss(const MatrixXd& covariance) const {
   const Error frozen = invalid_parameter(
       "model.beta",
@@ -182,16 +189,17 @@ PottsFamily::Realisation PottsFamily::realise(std::uint64_t realisation) const {
        ++attempt) {
     PottsModel model = draw(realisation, attempt);
     const auto rejected = static_cast<std::int64_t>(attempt);
-    if (least_learnable_ == 0 && least_curvature_ == 0) return {std::move(model), rejected};
+    if (least_learnable_ == 0 && least_entropy_ == 0 && least_curvature_ == 0)
+      return {std::move(model), rejected};
     PottsEnumeration all = enumerate(model);
-    teaches =
-        marginal_loss(all.states, colours_) - mean_conditional_entropy(all.states, colours_) >=
-        least_learnable_;
-    if (teaches &&
+    const double entropy = mean_conditional_entropy(all.states, colours_);
+    teaches = marginal_loss(all.states, colours_) - entropy >= least_learnable_;
+    if (teaches && entropy >= least_entropy_ * std::log(static_cast<double>(colours_)) &&
         (least_curvature_ == 0 || least_curvature(model, all.states) >= least_curvature_)) {
       return {std::move(model), rejected, std::move(all)};
     }
   }
+  if (least_entropy_ > 0) return of_entropy(0).realise(realisation);
   if (!teaches) {
     throw invalid_parameter("model.least_learnable",
                             least_learnable_,
@@ -206,10 +214,10 @@ PottsFamily::Realisation PottsFamily::realise(std::uint64_t realisation) const {
 void tell_rejected(std::int64_t draws, TheoryResult& result) {
   result.diagnostics.emplace_back("rejected_draws", draws);
   if (draws == 0) return;
-  result.warnings.push_back(
-      fmt::format("draws of the couplings that were rejected: {} (too little to learn, or frozen; "
-                  "see model.least_learnable and model.least_curvature)",
-                  draws));
+  result.warnings.push_back(fmt::format(
+      "draws of the couplings that were rejected: {} (too little to learn, too much, or "
+      "frozen; see model.least_learnable, most_learnable and least_curvature)",
+      draws));
 }
 
 GibbsPoolOptions gibbs_pool_options(const Configuration& c) {

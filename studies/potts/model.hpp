@@ -39,6 +39,10 @@ class PottsFamily {
   const PottsFamily& enumerable() const;
   /// @brief The same at another inverse temperature.
   PottsFamily at(double beta) const;
+  /// @brief The same, drawn again up to 100 times while the entropy of a site given the others is a
+  /// smaller share of ln C; if no draw has so much, the first is taken.
+  /// @throws Error (input, `model.sites`) if the share is not 0 and states cannot be enumerated
+  PottsFamily of_entropy(double least_share) const;
   /// @brief A realisation, a function of (seed, realisation) alone. Ensembles with
   /// model.least_learnable or model.least_curvature > 0 are drawn again, up to 100 times, until
   /// context lowers the loss by that much and the loss is that curved at the truth.
@@ -66,6 +70,7 @@ class PottsFamily {
   double density_ = 0;
   bool zero_sum_ = false;
   double least_learnable_ = 0;
+  double least_entropy_ = 0;
   double least_curvature_ = 0;
   std::uint64_t seed_ = 0;
 };

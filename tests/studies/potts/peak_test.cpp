@@ -3,6 +3,10 @@
 /// parameters.
 
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <map>
+#include <string>
+#include <variant>
 #include <vector>
 
 #include "configured_study.hpp"
@@ -18,6 +22,35 @@ using attica::testing::made;
 using attica::testing::refused;
 using attica::testing::with;
 using Catch::Matchers::WithinAbs;
+
+TEST_CASE("potts-peak: draws that leave too little entropy are drawn again, where states are few",
+          "[studies][potts][study:potts-peak]") {
+  const auto diagnostics = [](Table values) {
+    values.push_back({"sim.test_sequences", 100});
+    const TheoryResult theory =
+        made(study_named("potts-peak"), values)->theory(TheoryGrid::requested);
+    std::map<std::string, double> found{{"rejected_draws", 0}};
+    for (const auto& [name, value] : theory.diagnostics) {
+      if (const auto* real = std::get_if<double>(&value)) found[name] = *real;
+      if (const auto* whole = std::get_if<std::int64_t>(&value))
+        found[name] = static_cast<double>(*whole);
+    }
+    return found;
+  };
+  constexpr double kLeast = 0.65;
+  auto taken = diagnostics({{"sim.seed", 80}});
+  auto first = diagnostics({{"sim.seed", 80}, {"model.least_entropy", 0.0}});
+  CHECK(taken["rejected_draws"] == 1);
+  CHECK(taken["bayes_loss"] > kLeast * std::log(3));
+  CHECK(first["bayes_loss"] < kLeast * std::log(3));
+  // No draw is below: the first one stands.
+  CHECK(diagnostics({{"sim.seed", 80}, {"model.least_entropy", 0.999}})["bayes_loss"] ==
+        first["bayes_loss"]);
+  CHECK(refused([] {
+          made(study_named("potts-peak"), {{"model.sites", 40}, {"model.least_entropy", 0.5}});
+        }) == "model.sites");
+  CHECK_NOTHROW(made(study_named("potts-peak"), {{"model.sites", 40}}));
+}
 
 TEST_CASE("potts-peak: alpha counts sequences per site, the tail is d/2M",
           "[studies][potts][study:potts-peak]") {
