@@ -88,8 +88,7 @@ struct CheckRecord {
   bool serial_stands = false;  ///< they are, and the verdict stands with the wider error bars
   std::optional<Copies> copies = {};  ///< replicates of what was brought that are others again
   bool from_table = false;            ///< the simulation is a table: nothing runs it anew
-  /// Of every compared series; none of a run that stops once it is decided, whose levels are
-  /// others.
+  /// Of every compared series; of a run that stops once it is decided, that of its last look.
   std::vector<SeriesResolution> resolution;
   std::vector<ClaimResult> claims;
   std::vector<AgreementRule> rules;

@@ -112,7 +112,15 @@ PottsFamily::PottsFamily(Configuration& c)
   }
   least_learnable_ = c.real("model.least_learnable");
   least_curvature_ = c.real("model.least_curvature");
-  if (least_learnable_ > 0 || least_curvature_ > 0) (void)enumerable();
+  if (constexpr const char* kEntropy = "model.least_entropy"; c.declares(kEntropy)) {
+    // Its default is one of the default temperature, and of states that can be enumerated.
+    const double states = std::pow(static_cast<double>(colours_), static_cast<double>(sites_));
+    const bool judged =
+        random() && states <= static_cast<double>(kMostStates) && !c.given("model.beta");
+    if (!judged && !c.given(kEntropy)) c.set(kEntropy, 0.0, false);
+    least_entropy_ = c.real(kEntropy);
+  }
+  if (least_learnable_ > 0 || least_entropy_ > 0 || least_curvature_ > 0) (void)enumerable();
   try {
     (void)draw(0, 0);  // a file with a bad matrix is refused now
   } catch (const Error& error) {
@@ -148,13 +156,6 @@ PottsFamily PottsFamily::at(double beta) const {
   return family;
 }
 
-PottsFamily PottsFamily::of_entropy(double least_share) const {
-  PottsFamily family = *this;
-  family.least_entropy_ = random() ? least_share : 0;
-  if (family.least_entropy_ > 0) (void)enumerable();
-  return family;
-}
-
 BlockRidge PottsFamily::square_loss(const MatrixXd& covariance) const {
   const Error frozen = invalid_parameter(
       "model.beta",
@@ -184,7 +185,9 @@ PottsModel PottsFamily::draw(std::uint64_t realisation, std::uint64_t attempt) c
 }
 
 PottsFamily::Realisation PottsFamily::realise(std::uint64_t realisation) const {
+  const double least = least_entropy_ * std::log(static_cast<double>(colours_));
   bool teaches = true;
+  bool warm = true;
   for (std::uint64_t attempt = 0; attempt == 0 || (random() && attempt < kMostAttempts);
        ++attempt) {
     PottsModel model = draw(realisation, attempt);
@@ -194,12 +197,18 @@ PottsFamily::Realisation PottsFamily::realise(std::uint64_t realisation) const {
     PottsEnumeration all = enumerate(model);
     const double entropy = mean_conditional_entropy(all.states, colours_);
     teaches = marginal_loss(all.states, colours_) - entropy >= least_learnable_;
-    if (teaches && entropy >= least_entropy_ * std::log(static_cast<double>(colours_)) &&
+    warm = entropy >= least;
+    if (teaches && warm &&
         (least_curvature_ == 0 || least_curvature(model, all.states) >= least_curvature_)) {
       return {std::move(model), rejected, std::move(all)};
     }
   }
-  if (least_entropy_ > 0) return of_entropy(0).realise(realisation);
+  if (!warm) {
+    throw invalid_parameter("model.least_entropy",
+                            least_entropy_,
+                            "a share of ln C that draws of this model leave: lower it, or bring "
+                            "model.beta nearer to 0");
+  }
   if (!teaches) {
     throw invalid_parameter("model.least_learnable",
                             least_learnable_,
@@ -214,10 +223,11 @@ PottsFamily::Realisation PottsFamily::realise(std::uint64_t realisation) const {
 void tell_rejected(std::int64_t draws, TheoryResult& result) {
   result.diagnostics.emplace_back("rejected_draws", draws);
   if (draws == 0) return;
-  result.warnings.push_back(fmt::format(
-      "draws of the couplings that were rejected: {} (too little to learn, too much, or "
-      "frozen; see model.least_learnable, most_learnable and least_curvature)",
-      draws));
+  result.warnings.push_back(
+      fmt::format("draws of the couplings that were rejected: {} (too little to learn, too little "
+                  "entropy, or frozen; see model.least_learnable, model.least_entropy and "
+                  "model.least_curvature)",
+                  draws));
 }
 
 GibbsPoolOptions gibbs_pool_options(const Configuration& c) {

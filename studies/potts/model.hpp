@@ -39,13 +39,10 @@ class PottsFamily {
   const PottsFamily& enumerable() const;
   /// @brief The same at another inverse temperature.
   PottsFamily at(double beta) const;
-  /// @brief The same, drawn again up to 100 times while the entropy of a site given the others is a
-  /// smaller share of ln C; if no draw has so much, the first is taken.
-  /// @throws Error (input, `model.sites`) if the share is not 0 and states cannot be enumerated
-  PottsFamily of_entropy(double least_share) const;
   /// @brief A realisation, a function of (seed, realisation) alone. Ensembles with
-  /// model.least_learnable or model.least_curvature > 0 are drawn again, up to 100 times, until
-  /// context lowers the loss by that much and the loss is that curved at the truth.
+  /// model.least_learnable, model.least_entropy or model.least_curvature > 0 are drawn again, up to
+  /// 100 times, until context lowers the loss by that many nats, the entropy of a site given the
+  /// others is that share of ln C, and the loss is that curved at the truth.
   /// @throws Error (input) naming the one that no draw satisfies
   PottsModel model(std::uint64_t realisation) const { return realise(realisation).model; }
 

@@ -6,12 +6,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <span>
 
 #include "attica/core/potts/coding.hpp"
 #include "attica/core/potts/conditional_entropy.hpp"
-#include "attica/core/potts/enumeration.hpp"
 #include "attica/sim/potts/block_ridge.hpp"
 #include "attica/sim/potts/pseudo_likelihood.hpp"
 #include "attica/solvers/statistics/agreement.hpp"
@@ -28,24 +26,13 @@ using Eigen::Index;
 
 Point of_lambda(double lambda) { return {{"lambda", lambda}}; }
 
-/// Draws for which the tolerance was measured, where no other number is asked for and states can be
-/// enumerated.
-PottsFamily drawn(Configuration& c) {
-  constexpr const char* kLeast = "model.least_entropy";
-  const PottsFamily family(c);
-  const double states =
-      std::pow(static_cast<double>(family.colours()), static_cast<double>(family.sites()));
-  const bool judged = family.random() && states <= static_cast<double>(kMostStates);
-  if (!judged && !c.given(kLeast)) c.set(kLeast, 0.0, false);
-  return family.of_entropy(c.real(kLeast));
-}
-
 class Peak : public PointwiseExperiment {
  public:
   explicit Peak(Configuration& c)
-      : family_(drawn(c)),
-        data_([family = family_, options = gibbs_pool_options(c)] {
-          return PottsData(family.model(0), options, {.seed = family.seed()});
+      : family_(c),
+        drawn_([family = family_] { return family.realise(0); }),
+        data_([this, options = gibbs_pool_options(c)] {
+          return PottsData(drawn_.get().model, options, {.seed = family_.seed()});
         }),
         moments_([this] { return coded_moments(data_.get().population(), family_.colours()); }),
         excess_([this, tested = c.integer<Index>("sim.test_sequences")] {
@@ -101,7 +88,7 @@ class Peak : public PointwiseExperiment {
                            enumerated ? mean_conditional_entropy(population, family_.colours())
                                       : bayes_loss(data.model(), population)},
                           {"parameters_per_site", trace}};
-    tell_rejected(family_.realise(0).rejected_draws, result);
+    tell_rejected(drawn_.get().rejected_draws, result);
     return result;
   }
 
@@ -168,6 +155,7 @@ class Peak : public PointwiseExperiment {
   }
 
   PottsFamily family_;
+  Lazy<PottsFamily::Realisation> drawn_;
   Lazy<PottsData> data_;
   Lazy<CodedMoments> moments_;
   Lazy<ExcessLoss> excess_;
