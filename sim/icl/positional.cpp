@@ -34,18 +34,12 @@ T semantic(const T& q, const T& other) {
   return logistic<T>(q * (q - other));
 }
 
-/// PairLoss of a number or of lanes.
-template <class T>
-struct LossOf {
-  T loss, d_first, d_second;
-};
-
 /// @param target_one, target_two what the teacher's tokens give to themselves
 template <class T>
-[[gnu::always_inline]] inline LossOf<T> loss_of(const T& first,
-                                                const T& second,
-                                                const T& target_one,
-                                                const T& target_two) {
+[[gnu::always_inline]] inline PairLossOf<T> loss_of(const T& first,
+                                                    const T& second,
+                                                    const T& target_one,
+                                                    const T& target_two) {
   // A row's two entries differ from the teacher's by the same, with opposite signs.
   const T own_one = semantic<T>(first, second);
   const T own_two = semantic<T>(second, first);
@@ -66,12 +60,10 @@ PairLoss pair_loss(const PositionalTask& task,
                    double teacher_first,
                    double teacher_second) {
   const double position = task.omega * task.own();
-  const LossOf<double> of =
-      loss_of<double>(first,
-                      second,
-                      (1 - task.omega) * semantic(teacher_first, teacher_second) + position,
-                      (1 - task.omega) * semantic(teacher_second, teacher_first) + position);
-  return {of.loss, of.d_first, of.d_second};
+  return loss_of<double>(first,
+                         second,
+                         (1 - task.omega) * semantic(teacher_first, teacher_second) + position,
+                         (1 - task.omega) * semantic(teacher_second, teacher_first) + position);
 }
 
 PositionalDraw::PositionalDraw(Index dimension, RandomStream& stream) {

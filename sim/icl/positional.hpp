@@ -14,12 +14,12 @@
 namespace attica {
 
 /// @brief Loss of one pair of tokens, ½|teacher - student|_F², and its derivatives by the student's
-/// q_i = u·(x_i ± p).
-struct PairLoss {
-  double loss = 0;
-  double d_first = 0;
-  double d_second = 0;
+/// q_i = u·(x_i ± p). T is a number, or an array of several pairs'.
+template <class T>
+struct PairLossOf {
+  T loss, d_first, d_second;
 };
+using PairLoss = PairLossOf<double>;
 /// @param first, second the student's q_1, q_2
 /// @param teacher_first, teacher_second the teacher's q*_1, q*_2
 PairLoss pair_loss(const PositionalTask& task,
@@ -61,6 +61,7 @@ class PositionalStudents {
   /// @param drawn for the dimension of these students
   void step(double eta, const PositionalDraw& drawn);
   std::size_t size() const { return count_; }
+  /// @param k < size()
   PositionalOverlaps overlaps(std::size_t k = 0) const;
 
  private:
