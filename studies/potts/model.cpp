@@ -144,7 +144,7 @@ const PottsFamily& PottsFamily::enumerable() const {
         static_cast<double>(sites_),
         fmt::format("at most {} states C^L to enumerate; larger models are sampled by `attica run` "
                     "of potts-loss, potts-couplings, potts-learning, potts-peak and potts-square "
-                    "with model.least_learnable = 0 and model.least_curvature = 0",
+                    "with every model.least_... = 0",
                     kMostStates));
   }
   return *this;
