@@ -95,8 +95,13 @@ std::int64_t descend(const ContextSequences& sequences,
   const auto dim = static_cast<double>(d);
   const auto n = static_cast<double>(f.cols());
   VectorXd m(f.rows());
-  for (double& entry : m) entry = kStart * stream.normal();
   double v = 1;
+  if (descent.start) {
+    v = descent.start->v;
+    m = descent.start->m.reshaped();
+  } else {
+    for (double& entry : m) entry = kStart * stream.normal();
+  }
   // All sequences: the gradient needs their moments only.
   MatrixXd second;
   VectorXd first;

@@ -6,6 +6,7 @@
 #include <Eigen/Core>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "attica/core/random.hpp"
@@ -38,16 +39,23 @@ class ContextRidge {
   Eigen::VectorXd cross_;  ///< Fᵀy; empty if wide
 };
 
+/// The two layers of linear attention Γ = v M.
+struct ContextLayers {
+  double v = 1;
+  Eigen::MatrixXd m;  ///< @shape{d x (d+1)}
+};
+
 /// How linear attention Γ = v M is trained.
 struct ContextDescent {
   double eta = 0.1;        ///< learning rate of M; that of v is eta/d
   double lambda = 0.01;    ///< penalty λ‖vM‖²/2 beside the loss (d/2n) Σ (y - <vM, H>)²
   Eigen::Index batch = 0;  ///< sequences of a step, with replacement, the rate falling as a half
                            ///< cosine; 0: all, at constant rate
-  std::vector<std::int64_t> steps = {};  ///< recorded, rising; the last is the length
+  std::vector<std::int64_t> steps = {};     ///< recorded, rising; the last is the length
+  std::optional<ContextLayers> start = {};  ///< none: v = 1, M ~ N(0, 0.01²)
 };
 
-/// @brief Gradient descent from v = 1, M ~ N(0, 0.01²).
+/// @brief Gradient descent on both layers.
 /// @param record called with (step, Γ) at every recorded step; returning false ends the run
 /// @return the step after which Γ was no longer finite; 0 if that did not happen
 std::int64_t descend(const ContextSequences& sequences,

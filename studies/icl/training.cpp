@@ -71,6 +71,9 @@ class Training : public PointwiseExperiment {
           kSettled));
     }
     add_constant(result, "bayes", context_bayes(r.alpha, r.rho));
+    if (has_first_step()) {
+      add_constant(result, "first_step", first_step_of_pool());
+    }
     return result;
   }
 
@@ -124,10 +127,61 @@ class Training : public PointwiseExperiment {
     const double end = population_error(ridge, fresh);
     add_constant(outcome, "icl_ridge", end);
     add_constant(outcome, "end_ratio", last / end);
+    if (has_first_step()) {
+      add_constant(outcome, "first_step", first_step(sequences, training));
+    }
     return outcome;
   }
 
  private:
+  ContextMoments moments_of_pool() const {
+    return pool_moments(pool_.get(),
+                        {.length = static_cast<double>(sizes_.context), .rho = asked_.rho});
+  }
+
+  /// Its mean is known where every task has a sequence; a minibatch has too few to resolve it.
+  bool has_first_step() const {
+    return descent_.batch == 0 && configuration_.text("model.pool") == "fixed" &&
+           sizes_.tasks <= sizes_.samples;
+  }
+
+  /// Where the step starts that is compared by itself: M along the features' correlations with the
+  /// label, at which both layers learn at comparable rates.
+  ContextLayers before_first_step() const { return {.v = 0.5, .m = moments_of_pool().cross}; }
+
+  /// <M, Γ(1) - Γ(0)>/eta of one step of vanishing rate on equally many sequences of every task.
+  double first_step(const ContextSequences& sequences, RandomStream& stream) const {
+    constexpr double kRate = 1e-6;
+    const Index equally = sizes_.samples / sizes_.tasks * sizes_.tasks;
+    const ContextSequences once{.features = sequences.features.leftCols(equally),
+                                .queries = {},
+                                .contexts = {},
+                                .labels = sequences.labels.head(equally)};
+    ContextDescent step = descent_;
+    step.eta = kRate;
+    step.steps = {1};
+    step.start = before_first_step();
+    const MatrixXd& m = step.start->m;
+    double along = 0;
+    descend(once, step, stream, [&](std::int64_t, const MatrixXd& gamma) {
+      along = m.cwiseProduct(gamma - step.start->v * m).sum() / kRate;
+      return true;
+    });
+    return along;
+  }
+
+  /// Its mean over sequences: with G the gradient by Γ of (d/2) E_IDG + (lambda/2)|Γ|², M moves by
+  /// -v G and v by -<M, G>/d.
+  double first_step_of_pool() const {
+    const ContextLayers start = before_first_step();
+    const ContextMoments moments = moments_of_pool();
+    const double square = start.m.squaredNorm();
+    const double gradient = start.v * ((start.m * moments.second).cwiseProduct(start.m).sum() +
+                                       descent_.lambda * square) -
+                            start.m.cwiseProduct(moments.cross).sum();
+    return -gradient * (start.v * start.v + square / static_cast<double>(sizes_.dimension));
+  }
+
   /// What minibatches leave of the end is in proportion to 1/B, and to 1 over the times that the
   /// penalty alone lets weights decay by e.
   double decays() const {

@@ -35,7 +35,7 @@ class Displacement : public PointwiseExperiment {
         plan_(body_training(c, c.integer<int>("sim.layers"))),
         starts_(c.integer<std::size_t>("sim.starts")),
         descent_(c),
-        seed_(c.seed()) {
+        seed_(c.integer<std::uint64_t>("model.init_seed")) {
     rounded_ = {problem_.density()};
     // Stairs are narrow: equal steps beside equal ratios.
     constexpr std::uint64_t kEqualSteps = 40;

@@ -24,13 +24,15 @@ using Eigen::VectorXd;
 
 /// The enumerated model and where learning starts.
 struct Problem {
+  /// @param seed of a random start
   /// @param from a start from a file, null without one
   Problem(const PottsFamily& family,
           bool deterministic,
           double scale,
+          std::uint64_t seed,
           const std::optional<StartFile>& from)
       : samples(family.model(0)), growth(early_growth(samples.states(), model().colours())) {
-    RandomStream stream({.seed = family.seed(), .id = StreamId::initialisation});
+    RandomStream stream({.seed = seed, .id = StreamId::initialisation});
     start = deterministic ? wave_student(model().sites(), model().colours(), scale)
                           : random_student(model().sites(), model().colours(), scale, stream);
     if (from) {
@@ -66,8 +68,9 @@ class Flow : public PointwiseExperiment {
       : problem_([family = PottsFamily(c).enumerable(),
                   deterministic = c.text("sim.initialisation") == "deterministic",
                   scale = c.real("sim.scale"),
+                  seed = c.integer<std::uint64_t>("model.init_seed"),
                   from = StartFile::of(c, {"A", "V"})] {
-          return Problem(family, deterministic, scale, from);
+          return Problem(family, deterministic, scale, seed, from);
         }),
         times_(ascending(c.reals("sim.times"))),
         eta_(c.real("sim.eta")),
