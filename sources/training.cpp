@@ -155,9 +155,10 @@ class TrainingSide : public Side {
     }
   }
 
-  TheoryResult theory(TheoryGrid /*grid*/, const Side* simulation) const override {
+  TheoryResult theory(TheoryGrid wanted, const Side* simulation) const override {
     command_.require_own();
-    const Grid grid = grid_of(simulation);
+    Grid grid = grid_of(simulation);
+    if (wanted == TheoryGrid::run) add_places_of_line(grid);
     AnsweringModel model(key_of("command"), command_.fill({}, {}, 0), start_);
     if (has(c_, "weights")) model.set_weights(key_of("weights"), numbers(c_, "weights"));
     std::vector<std::string> names;
@@ -185,6 +186,7 @@ class TrainingSide : public Side {
   std::vector<std::string> warnings() const override { return command_.watched().warnings; }
 
  private:
+  static constexpr double kNear = 1e-9;  ///< of places that are the same
   static constexpr std::array<const char*, 3> kOwnSeries = {"loss", "train_loss", "batch_loss"};
 
   static Configuration& with_command(Configuration& c) {
@@ -238,6 +240,26 @@ class TrainingSide : public Side {
               "ascending numbers >= 0");
     }
     return grid;
+  }
+
+  /// Places between those wanted, by which a figure's line has no corners; steps are whole ones.
+  void add_places_of_line(Grid& grid) const {
+    constexpr double kLine = 60;
+    if (grid.x.size() < 2) return;
+    const double unit = is_flow() ? 0 : grid.times ? rate_of(0) : 1;
+    const double last = grid.x.back();
+    const auto first = std::ranges::find_if(grid.x, [](double x) { return x > 0; });
+    const bool log = c_.text("figure.x.scale") == "log";
+    const double start = log ? *first : grid.x.front();
+    std::set<double> all(grid.x.begin(), grid.x.end());
+    for (double k = 1; k < kLine; ++k) {
+      double x =
+          log ? start * std::pow(last / start, k / kLine) : start + (last - start) * k / kLine;
+      if (unit > 0) x = std::round(x / unit) * unit;
+      const auto near = all.lower_bound(x - kNear * last);
+      if (near == all.end() || *near > x + kNear * last) all.insert(x);
+    }
+    grid.x.assign(all.begin(), all.end());
   }
 
   /// @param steps recorded ones

@@ -7,6 +7,8 @@ run 0 run training.toml --name mine --quiet --set 'plot.formats=["svg"]'
 says out "AGREE: 15 of 15 points agree"
 mine=$(echo runs/mine-*)
 says "$mine/provenance.json" '"python"'
+# The figure's line has no corners: the theory has steps between those that are simulated.
+[ "$(awk -F, '$3 == "theory" && $4 == "loss"' "$mine/plots/own.csv" | wc -l)" -gt 40 ] || fail "the line of the loss has few places"
 
 run 0 theory training.toml
 cp out card.csv
