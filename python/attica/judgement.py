@@ -102,7 +102,10 @@ class Judgement:
 
     def __repr__(self) -> str:
         worst = self._worst()
-        return self.summary if worst is None else f"{self.summary}; worst: {_place(worst)}: {_finding(worst)}"
+        if worst is not None:
+            return f"{self.summary}; worst: {_place(worst)}: {_finding(worst)}"
+        coarsest = self.coarsest_resolution if self.verdict == "AGREE" else None
+        return self.summary if coarsest is None else f"{self.summary}; an error of {100 * coarsest:.2g} % would have been detected"
 
     def _repr_html_(self) -> str:
         word = str(self.verdict)
