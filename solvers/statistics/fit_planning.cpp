@@ -62,6 +62,9 @@ std::vector<double> between(double low, double high, std::size_t count) {
   return sizes;
 }
 
+/// As numbers of samples, sites or steps are.
+bool is_whole(double size) { return size == std::round(size); }
+
 }  // namespace
 
 std::optional<std::size_t> replicates_for_width(const PilotWidth& pilot,
@@ -146,7 +149,12 @@ std::vector<SizesPlan> plan_sizes(const std::vector<std::vector<double>>& used) 
     for (const std::set<double>& one : own) {
       const double least = *one.begin();
       const double most = std::max(*one.rbegin(), kSmallestSpan * least);
-      sizes.push_back(between(least, most * more, std::max(one.size(), kFewestSizes)));
+      std::vector<double> wider = between(least, most * more, std::max(one.size(), kFewestSizes));
+      if (std::ranges::all_of(one, is_whole)) {
+        for (double& size : wider) size = std::round(size);
+        wider.erase(std::unique(wider.begin(), wider.end()), wider.end());
+      }
+      sizes.push_back(std::move(wider));
     }
     add(sizes, grid_of(sizes));
   }

@@ -58,8 +58,9 @@ struct SizesPlan {
 };
 
 /// @brief Grids that extend the pilot's sizes upwards: by no factor, by 2, 4, and 8, each with as
-/// many sizes at equal ratios, four at least; the first one is the pilot's own sizes where these
-/// can carry a verdict. Errors of the logarithms are taken to be those of the pilot everywhere.
+/// many sizes at equal ratios, four at least, whole ones if the pilot's are; the first one is the
+/// pilot's own sizes where these can carry a verdict. Errors of the logarithms are taken to be
+/// those of the pilot everywhere.
 /// @param used  combinations of the pilot's sizes, as fitted
 std::vector<SizesPlan> plan_sizes(const std::vector<std::vector<double>>& used);
 

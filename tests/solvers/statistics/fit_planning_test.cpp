@@ -89,6 +89,12 @@ TEST_CASE("plan_sizes: the pilot's own sizes, and wider ones", "[solvers][planni
   // Twice as wide on the scale of logarithms at a factor 64: half the interval.
   CHECK_THAT(plans[3].sizes[0].back(), WithinRel(256, 1e-12));
   CHECK_THAT(plans[3].factors[0], WithinRel(0.5, 1e-12));
+  // Whole sizes stay whole, others need not be.
+  CHECK(plans[1].sizes[0] == std::vector<double>{4, 10, 25, 64});
+  CHECK(plan_sizes({{1}, {2}, {4}, {8}, {16}, {32}})[1].sizes[0] ==
+        std::vector<double>{1, 2, 5, 12, 28, 64});
+  CHECK_THAT(plan_sizes({{0.5}, {1}, {2}, {4}})[1].sizes[0][1],
+             WithinRel(0.5 * std::cbrt(16), 1e-12));
   // Three values over a factor 4 carry no verdict: four over a factor 8 are the first plan.
   const auto few = plan_sizes({{4}, {8}, {16}});
   CHECK(few[0].sizes[0].size() == 4);
