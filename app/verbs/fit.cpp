@@ -314,6 +314,11 @@ int fit_verb(const Options& given, const Registry& registry) {
                 "--upper-bound says that the expected exponent is a bound; expected --exponent P "
                 "with it");
   }
+  if (options.tolerance && !options.exponent && options.expected.empty()) {
+    throw Error(ErrorKind::input,
+                "--tolerance is how far the exponent may be from the expected one; expected "
+                "--exponent P or --expect NAME=P with it");
+  }
   if (options.floor &&
       (!options.corrections.empty() || !options.collapse.empty() || !options.quantiles.empty())) {
     throw Error(ErrorKind::input,

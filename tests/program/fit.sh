@@ -98,6 +98,7 @@ done <<'ROWS'
 --x T --x N --expect M=1
 --x T --x N --expect T
 --x T --x N --expect T=one
+--x T --tolerance 0.2
 --x T --x N --window T=5
 --x T --x N --window T=9:1
 --x T --x N --window T=1e6:
