@@ -188,10 +188,6 @@ DenseSurrogate::DenseSurrogate(const BigramModel& model,
       a_(Eigen::MatrixXf::Constant(
           model.context(), model.tokens(), static_cast<float>(1 / context()))) {}
 
-double DenseSurrogate::memory(Index tokens, Index context) {
-  return static_cast<double>(tokens) * static_cast<double>(context) * sizeof(float);
-}
-
 void DenseSurrogate::update_columns(const std::vector<ColumnStep>& steps) {
   in_parallel(steps.size(), [&](std::size_t number) {
     const auto k = static_cast<Index>(number);

@@ -82,8 +82,6 @@ class DenseSurrogate final : public BigramSurrogate {
   void threshold(double tau) override;
   std::vector<SparseColumn> large_entries(double fraction) const override;
   double zero_fraction() const override;
-  /// @brief Bytes that N tokens and T positions take.
-  static double memory(Eigen::Index tokens, Eigen::Index context);
 
  private:
   void update_column(Eigen::Index k, const ColumnStep& step, RandomStream& stream) override;
