@@ -36,9 +36,8 @@ TEST_CASE("pair model: the gradient by finite differences, for symbols and for l
   PairModel::Examples examples{random_windows(30, 4, 5), {}};
   const auto loss = [&] {
     const Laws laws = model.laws(examples.masked);
-    return examples.targets.size() == 0
-               ? mean_loss(laws, examples.masked)
-               : mean_cross_entropy(examples.targets.cast<double>(), laws);
+    return examples.targets.size() == 0 ? mean_loss(laws, examples.masked)
+                                        : mean_cross_entropy(examples.targets.cast<double>(), laws);
   };
   for (const bool soft : {false, true}) {
     if (soft) {
