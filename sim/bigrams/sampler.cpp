@@ -246,8 +246,6 @@ struct TokenLaw::Block {
     draw_cells(std::span(cell).first(cells), bits);
     const auto count = [&] {
       switch (law.borders.size()) {
-        case 2:
-          return count_borders<2>(cell, cells, law.borders, token, undecided);
         case 3:
           return count_borders<3>(cell, cells, law.borders, token, undecided);
         case 8:

@@ -188,10 +188,6 @@ DenseSurrogate::DenseSurrogate(const BigramModel& model,
       a_(Eigen::MatrixXf::Constant(
           model.context(), model.tokens(), static_cast<float>(1 / context()))) {}
 
-double DenseSurrogate::memory(Index tokens, Index context) {
-  return static_cast<double>(tokens) * static_cast<double>(context) * sizeof(float);
-}
-
 void DenseSurrogate::update_columns(const std::vector<ColumnStep>& steps) {
   in_parallel(steps.size(), [&](std::size_t number) {
     const auto k = static_cast<Index>(number);
@@ -265,7 +261,8 @@ AggregatedSurrogate::AggregatedSurrogate(const BigramModel& model,
 
 void AggregatedSurrogate::update_column(Index k, const ColumnStep& step, RandomStream& stream) {
   if (step.shrink > 0) {
-    throw invalid_parameter("l1", lambda_, R"(l1 = 0 with surrogate "aggregated"; use "sparse")");
+    throw invalid_parameter(
+        "l1", lambda_, R"(l1 = 0 before entries are cut off, and "sparse" after it)");
   }
   const SparseColumn& q = support_of(*model_, k);
   std::vector<double>& support = support_[static_cast<std::size_t>(k)];
@@ -331,7 +328,9 @@ SparseSurrogate::SparseSurrogate(const BigramModel& model,
     : AggregatedSurrogate(model, rates, batch, value, address),
       columns_(static_cast<std::size_t>(model.tokens())) {}
 
-void SparseSurrogate::store(double tau) {
+void SparseSurrogate::threshold(double tau) {
+  if (stored_)
+    throw invalid_parameter("surrogate", "sparse", "dense where entries are cut off twice");
   for (Index k = 0; k < model_->tokens(); ++k) {
     const SparseColumn& q = support_of(*model_, k);
     const auto [mean, deviation] = off_support(k);
@@ -355,11 +354,6 @@ void SparseSurrogate::store(double tau) {
   }
   stored_ = true;
   for (Index k = 0; k < model_->tokens(); ++k) update_sums(k);
-}
-
-void SparseSurrogate::update_columns(const std::vector<ColumnStep>& steps) {
-  if (!stored_ && steps.front().shrink > 0) store(0);
-  BigramSurrogate::update_columns(steps);
 }
 
 void SparseSurrogate::update_sums(Index k) {
@@ -412,24 +406,6 @@ void SparseSurrogate::update_column(Index k, const ColumnStep& step, RandomStrea
   }
   column = std::move(next);
   update_sums(k);
-}
-
-void SparseSurrogate::threshold(double tau) {
-  if (!stored_) {
-    store(tau);
-    return;
-  }
-  for (Index k = 0; k < model_->tokens(); ++k) {
-    SparseColumn kept;
-    const SparseColumn& column = columns_[static_cast<std::size_t>(k)];
-    for (std::size_t j = 0; j < column.positions.size(); ++j) {
-      if (std::abs(column.weights[j]) < tau) continue;
-      kept.positions.push_back(column.positions[j]);
-      kept.weights.push_back(column.weights[j]);
-    }
-    columns_[static_cast<std::size_t>(k)] = std::move(kept);
-    update_sums(k);
-  }
 }
 
 std::vector<SparseColumn> SparseSurrogate::large_entries(double fraction) const {

@@ -82,8 +82,6 @@ class DenseSurrogate final : public BigramSurrogate {
   void threshold(double tau) override;
   std::vector<SparseColumn> large_entries(double fraction) const override;
   double zero_fraction() const override;
-  /// @brief Bytes that N tokens and T positions take.
-  static double memory(Eigen::Index tokens, Eigen::Index context);
 
  private:
   void update_column(Eigen::Index k, const ColumnStep& step, RandomStream& stream) override;
@@ -121,11 +119,12 @@ class AggregatedSurrogate : public BigramSurrogate {
 };
 
 /// @brief The same law for l1 with most entries zero: non-zeros are stored, births among the zeros
-/// are drawn by their probability. The removal of the noise's mean, of order 1/T, is left out.
+/// are drawn by their probability. The removal of the noise's mean is left out: of order 1/T in an
+/// entry, but not in the sum of a column.
 ///
-/// Until the first threshold (or the first step with l1) it is an aggregated surrogate; the
-/// entries that then survive are drawn from the normal law that mean and radius leave: means are
-/// those of the exact law up to O(1/T), a column's squared norm varies by a relative √(2/T) more.
+/// Until the threshold it is an aggregated surrogate; the entries that then survive are drawn from
+/// the normal law that mean and radius leave: means are those of the exact law up to O(1/T), a
+/// column's squared norm varies by a relative √(2/T) more.
 class SparseSurrogate final : public AggregatedSurrogate {
  public:
   SparseSurrogate(const BigramModel& model,
@@ -133,14 +132,14 @@ class SparseSurrogate final : public AggregatedSurrogate {
                   double batch,
                   const Eigen::MatrixXd& value,
                   const StreamAddress& address);
+  /// @brief From now on entries of at least tau are kept one by one.
+  /// @throws Error of kind input the second time
   void threshold(double tau) override;
   std::vector<SparseColumn> large_entries(double fraction) const override;
   double zero_fraction() const override;
 
  private:
-  void update_columns(const std::vector<ColumnStep>& steps) override;
   void update_column(Eigen::Index k, const ColumnStep& step, RandomStream& stream) override;
-  void store(double tau);  ///< entries of at least tau, one by one from now on
   void update_sums(Eigen::Index k);
 
   bool stored_ = false;

@@ -92,26 +92,7 @@ void PairModel::blur(const Eigen::VectorXd& u, double alpha) {
   for (Index i = 0; i < sites_; ++i) Row(w + at(i, i, 0), symbols_) += biases;
 }
 
-Eigen::MatrixXf PairModel::coupling(Index i, Index j) const {
-  const float* w = parameters_.values().data();
-  Eigen::MatrixXf result(symbols_, symbols_);
-  for (Index s = 0; s < symbols_; ++s) result.col(s) = ConstRow(w + at(i, j, s), symbols_).matrix();
-  return result;
-}
-
-double PairModel::loss_and_gradient(const Examples& examples, std::vector<float>& gradient) const {
-  double loss = 0;
-  add_gradients(examples, gradient, &loss);
-  return loss;
-}
-
 void PairModel::gradient(const Examples& examples, std::vector<float>& gradient) const {
-  add_gradients(examples, gradient, nullptr);
-}
-
-void PairModel::add_gradients(const Examples& examples,
-                              std::vector<float>& gradient,
-                              double* loss) const {
   gradient.assign(parameters_.values().size(), 0.0F);
   const std::vector<Index> order = by_site(examples.masked.hidden, sites_);
   const auto weight = 1 / static_cast<float>(examples.masked.count());
@@ -127,14 +108,10 @@ void PairModel::add_gradients(const Examples& examples,
     const Symbol* window = examples.masked.windows.row(k).data();
     const Index i = examples.masked.hidden[static_cast<std::size_t>(k)];
     law(window, i, p.data());
-    constexpr float kTiny = 1e-37F;
     if (examples.targets.size() == 0) {
-      if (loss != nullptr) *loss -= std::log(std::max(p[window[i]], kTiny));
       p[window[i]] -= 1;
     } else {
-      const ConstRow target(examples.targets.row(k).data(), symbols_);
-      if (loss != nullptr) *loss -= (target * p.max(kTiny).log()).sum();
-      p -= target;
+      p -= ConstRow(examples.targets.row(k).data(), symbols_);
     }
     p *= weight;
     add(at(i, i, 0));
@@ -142,7 +119,6 @@ void PairModel::add_gradients(const Examples& examples,
       if (j != i) add(at(i, j, window[j]));
     }
   }
-  if (loss != nullptr) *loss *= static_cast<double>(weight);
 }
 
 void PairModel::fit(const PairFit& options,

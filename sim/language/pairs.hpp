@@ -46,9 +46,6 @@ class PairModel {
   /// @brief The laws become proportional to u^(1 - alpha) times their power alpha.
   void blur(const Eigen::VectorXd& u, double alpha);
 
-  /// @brief The matrix W_ij, row a, column s_j.
-  Eigen::MatrixXf coupling(Eigen::Index i, Eigen::Index j) const;
-
   /// @brief What a step is fitted to.
   struct Examples {
     MaskedWindows masked;
@@ -61,17 +58,14 @@ class PairModel {
            const std::function<Examples(std::int64_t step)>& draw,
            const std::function<bool()>& stop = {});
 
-  /// @brief Mean of -sum_a t(a) log q(a) over the examples, nats, and its gradient, laid out as the
-  /// parameters.
-  double loss_and_gradient(const Examples& examples, std::vector<float>& gradient) const;
-  /// @brief The gradient alone.
+  /// @brief The gradient of the mean of -sum_a t(a) log q(a) over the examples, in nats, laid out
+  /// as the parameters.
   void gradient(const Examples& examples, std::vector<float>& gradient) const;
   networks::Parameters<float>& parameters() { return parameters_; }
 
  private:
   template <int Vectors>
   void set_logits(const Symbol* window, Eigen::Index site, Eigen::Index first, float* p) const;
-  void add_gradients(const Examples& examples, std::vector<float>& gradient, double* loss) const;
 
   /// Where the weights for the symbol at site j begin; j = i holds the biases at symbol 0.
   std::size_t at(Eigen::Index i, Eigen::Index j, Eigen::Index symbol) const {

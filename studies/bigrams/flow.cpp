@@ -108,6 +108,7 @@ std::vector<std::string> problems_of(const Configuration& c) {
 class Flow : public PointwiseExperiment {
  public:
   explicit Flow(Configuration& c) : theta_(c.real("sim.theta")), from_file_(c.has(kInitFile)) {
+    require_sequences(c, "\"none\": neither a flow nor descent of the population draws samples");
     std::string left_out;
     for (const std::string& name : problems_of(c)) {
       try {

@@ -537,11 +537,6 @@ double L1MeanField::k_vp() const {
 
 double L1MeanField::alpha_v() const { return k_vp() / model_->k_p(); }
 
-BigramSignals L1MeanField::signals() const {
-  const BigramState s = bigram_state(*model_, value_, sums());
-  return {.alpha_v = s.alpha_v, .alpha_a = s.alpha_a, .d_v = s.d_v + noise_v_, .d_a = s.d_a};
-}
-
 BigramState L1MeanField::state() const {
   BigramState s = bigram_state(*model_, value_, sums());
   s.d_v += noise_v_;

@@ -253,8 +253,6 @@ class L1MeanField {
   double alpha_v() const;
   /// @brief Where the mean field stands: means over runs.
   BigramState state() const;
-  /// @brief Of the means; d_V and d_A count the noise.
-  BigramSignals signals() const;
   double noise_v() const { return noise_v_; }          ///< ‖·‖²_μ of V's noise
   double noise_alpha() const { return noise_alpha_; }  ///< variance of α_V: what of it is along P
   double distance_v2() const;

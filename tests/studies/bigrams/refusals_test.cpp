@@ -30,6 +30,8 @@ TEST_CASE("bigram studies: bad input is refused by name",
              Contains("K_P"));
   CHECK_THAT(refusal(study_named("bigrams-flow"), {{"model.context", 2}}),
              Contains("model.sparsity"));
+  CHECK_THAT(refusal(study_named("bigrams-flow"), {{"sim.surrogate", "dense"}}),
+             Contains("sim.surrogate"));
   CHECK_THAT(refusal(study_named("bigrams-floor"), {{"sim.eta", 5.0}}), Contains("sim.eta"));
   CHECK_THAT(refusal(study, {{"model.instance", "explicit"}}), Contains("model.file"));
   CHECK_THAT(refusal(study, {{"model.instance", "text"}}), Contains("model.file"));
