@@ -3,8 +3,10 @@
 /// @brief Multi-head attention as forward and backward functions: weights from scores (softmax) or
 /// trained directly (factored), and the mixing of values by weights.
 
+#include <span>
 #include <vector>
 
+#include "attica/core/random.hpp"
 #include "attica/sim/networks/batch.hpp"
 #include "attica/sim/networks/gemm.hpp"
 
