@@ -153,7 +153,7 @@ void softmax_weights_forward(MatrixView<const T> q,
       }
       zero_row(s.stride - w.columns, scores + w.columns);
       const T sum = chunked_sum<T>(s.stride, [=](auto c, Index j) { return chunk(c, scores + j); });
-      const T share = sum > T(0) ? T(1) / sum : sum;
+      const T share = T(1) / sum;
       for_chunks(s.stride, [=](auto c, Index j) { chunk(c, scores + j) *= share; });
     }
   });

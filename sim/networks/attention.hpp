@@ -3,8 +3,10 @@
 /// @brief Multi-head attention as forward and backward functions: weights from scores (softmax) or
 /// trained directly (factored), and the mixing of values by weights.
 
+#include <span>
 #include <vector>
 
+#include "attica/core/random.hpp"
 #include "attica/sim/networks/batch.hpp"
 #include "attica/sim/networks/gemm.hpp"
 
@@ -47,9 +49,8 @@ struct AttentionLayout {
 /// @param q       queries x Dk; @param k n x Dk
 /// @param seen    length x padded(length) of 0 and 1 by (query position, key position); no data:
 /// all are seen
-/// @param weights layout.weight_count numbers, written: softmax over the seen keys of scale q.k; a
-/// query that sees no
-///                key gets weights 0
+/// @param weights layout.weight_count numbers, written: softmax over the seen keys of scale q.k;
+/// every query sees one
 template <class T>
 void softmax_weights_forward(MatrixView<const T> q,
                              MatrixView<const T> k,

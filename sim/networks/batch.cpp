@@ -1,7 +1,6 @@
 #include "attica/sim/networks/batch.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "attica/core/error.hpp"
@@ -84,30 +83,6 @@ void validate(const Batch& batch, const TransformerShape& shape) {
           "weights",
           static_cast<double>(batch.weights.size()),
           "none, or one per site");
-}
-
-StoredOrder::StoredOrder(std::size_t samples, std::size_t batch, const StreamAddress& address)
-    : batch_(batch),
-      address_(address),
-      epoch_(std::numeric_limits<std::uint64_t>::max()),
-      permutation_(samples) {
-  require(samples >= 1, "samples", static_cast<double>(samples), "at least 1");
-  require(
-      batch >= 1 && batch <= samples, "batch", static_cast<double>(batch), "1 <= batch <= samples");
-}
-
-std::span<const std::uint32_t> StoredOrder::indices(std::uint64_t step) {
-  const std::uint64_t epoch = step / steps_per_epoch();
-  if (epoch != epoch_) {
-    address_.step = epoch_ = epoch;
-    RandomStream stream(address_);
-    std::iota(permutation_.begin(), permutation_.end(), 0U);
-    for (std::size_t i = permutation_.size(); i > 1; --i) {  // Fisher-Yates
-      std::swap(permutation_[i - 1], permutation_[stream.below(i)]);
-    }
-  }
-  return std::span<const std::uint32_t>(permutation_)
-      .subspan((step % steps_per_epoch()) * batch_, batch_);
 }
 
 }  // namespace attica::networks

@@ -1,14 +1,11 @@
 #pragma once
 /// @file
-/// @brief What a network is trained on in one step, and the order in which stored samples are
-/// visited.
+/// @brief What a network is trained on in one step.
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
-#include "attica/core/random.hpp"
 #include "attica/sim/networks/shape.hpp"
 
 namespace attica::networks {
@@ -44,29 +41,5 @@ std::vector<std::size_t> parts(const Batch& batch);
 
 /// @brief Throws Error (input) naming the field if the batch does not fit the shape.
 void validate(const Batch& batch, const TransformerShape& shape);
-
-/// @brief The order in which M stored samples are visited, batch by batch: a fresh random
-/// permutation every epoch.
-///
-/// The indices of a step are a function of the address and the step alone, so training can resume
-/// anywhere. An epoch has floor(M / B) batches; the M mod B samples left over differ from epoch to
-/// epoch.
-class StoredOrder {
- public:
-  /// @param samples M >= 1
-  /// @param batch   B, 1..M
-  /// @param address its `step` is replaced by the epoch
-  StoredOrder(std::size_t samples, std::size_t batch, const StreamAddress& address);
-
-  std::uint64_t steps_per_epoch() const { return permutation_.size() / batch_; }
-  /// @brief The B sample indices of a step; valid until the next call.
-  std::span<const std::uint32_t> indices(std::uint64_t step);
-
- private:
-  std::size_t batch_;
-  StreamAddress address_;
-  std::uint64_t epoch_;
-  std::vector<std::uint32_t> permutation_;
-};
 
 }  // namespace attica::networks

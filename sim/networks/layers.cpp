@@ -104,16 +104,9 @@ void embedding_forward(const Batch& batch,
                        double scale,
                        MatrixView<T> x) {
   const auto factor = static_cast<T>(scale);
-  const MatrixView<T> token_part = x.slice(0, table.columns);
-  const MatrixView<T> code_part = x.slice(x.columns - code.columns, code.columns);
-  const bool concatenated = table.columns < x.columns;
   for_each_token(batch, [&](Index r, Index token, Index position) {
-    row(token_part, r) = factor * row(table, token);
-    if (concatenated) {
-      row(code_part, r) = row(code, position);
-    } else if (code.data != nullptr) {
-      add_row(code.columns, code.row(position), code_part.row(r));
-    }
+    row(x, r) = factor * row(table, token);
+    if (code.data != nullptr) add_row(code.columns, code.row(position), x.row(r));
   });
 }
 
@@ -124,15 +117,13 @@ void embedding_backward(MatrixView<const T> dx,
                         MatrixView<T> dtable,
                         MatrixView<T> dcode) {
   const auto factor = static_cast<T>(scale);
-  const MatrixView<const T> token_part = dx.slice(0, dtable.columns);
-  const MatrixView<const T> code_part = dx.slice(dx.columns - dcode.columns, dcode.columns);
   for_each_token(batch, [&](Index r, Index token, Index position) {
     if (dtable.data != nullptr) {
       for_chunks(dtable.columns, [&](auto w, Index j) {
-        chunk(w, dtable.row(token) + j) += factor * chunk(w, token_part.row(r) + j);
+        chunk(w, dtable.row(token) + j) += factor * chunk(w, dx.row(r) + j);
       });
     }
-    if (dcode.data != nullptr) add_row(dcode.columns, code_part.row(r), dcode.row(position));
+    if (dcode.data != nullptr) add_row(dcode.columns, dx.row(r), dcode.row(position));
   });
 }
 
@@ -255,9 +246,6 @@ void activation_forward(Activation phi, MatrixView<const T> s, MatrixView<T> y) 
   const auto in = flat(s);
   auto out = flat(y);
   switch (phi) {
-    case Activation::linear:
-      out = in;
-      break;
     case Activation::relu:
       out = in.max(T(0));
       break;
@@ -278,8 +266,6 @@ void activation_backward(Activation phi, MatrixView<const T> s, MatrixView<T> dy
   const auto in = flat(s);
   auto d = flat(dy);
   switch (phi) {
-    case Activation::linear:
-      break;
     case Activation::relu:
       for (Index i = 0; i < d.size(); ++i) d[i] = in[i] > T(0) ? d[i] : T(0);
       break;

@@ -20,11 +20,11 @@
 
 namespace attica::networks {
 
-// ---- embedding: x = scale table[token] (+ or |) code[position]
+// ---- embedding: x = scale table[token] + code[position]
 
 /// @param tokens  n ids; sequences start at `offsets`
-/// @param table   V x Dt, Dt = D (code added) or less (code concatenated)
-/// @param code    length x Dp, Dp = D or D - Dt; no data: no position code
+/// @param table   V x D
+/// @param code    length x D; no data: no position code
 /// @param x       n x D, written
 template <class T>
 void embedding_forward(const Batch& batch,

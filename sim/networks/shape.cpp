@@ -10,21 +10,6 @@ double TransformerShape::score_scale() const {
   return attention_scale.value_or(1 / std::sqrt(static_cast<double>(keys()) / heads));
 }
 
-bool TransformerShape::sees(int query, int key) const {
-  switch (mask) {
-    case AttentionMask::bidirectional:
-      return true;
-    case AttentionMask::causal:
-      return key <= query;
-    case AttentionMask::others:
-      return key != query;
-    case AttentionMask::custom:
-      break;
-  }
-  return custom_mask[static_cast<std::size_t>(query) * static_cast<std::size_t>(length) +
-                     static_cast<std::size_t>(key)] != 0;
-}
-
 namespace {
 
 /// Weights of a network, or more: a number that no product of whole numbers overflows.
@@ -44,7 +29,7 @@ void validate(const TransformerShape& s) {
   require(s.outputs >= 1, "outputs", s.outputs, "at least 1");
   require(s.length >= 1, "length", s.length, "at least 1");
   require(s.width >= 1, "width", s.width, "at least 1");
-  require(s.layers >= 0, "layers", s.layers, "at least 0");
+  require(s.layers >= 1, "layers", s.layers, "at least 1");
   require(s.heads >= 1, "heads", s.heads, "at least 1");
   require(s.width % s.heads == 0, "heads", s.heads, "a divisor of width");
   require(s.key_width >= 0, "key_width", s.key_width, "at least 0");
@@ -54,33 +39,10 @@ void validate(const TransformerShape& s) {
   require(
       std::isfinite(s.embedding_scale), "embedding_scale", s.embedding_scale, "a finite number");
 
-  require(s.position_width >= 0 && s.position_width < s.width,
-          "position_width",
-          s.position_width,
-          "0 <= position_width < width");
-  require(s.position != PositionCode::none || s.position_width == 0,
-          "position_width",
-          s.position_width,
-          "0 without a position code");
-  const int code_width = s.position_width == 0 ? s.width : s.position_width;
-  if (s.position == PositionCode::one_hot) {
-    require(code_width >= s.length,
-            "position_width",
-            code_width,
-            "at least length for one-hot positions");
-  }
   if (s.embedding == TokenEmbedding::one_hot) {
-    require(s.token_width() >= s.vocabulary,
-            "width",
-            s.width,
-            "at least vocabulary (+ position_width) for one-hot tokens");
+    require(s.width >= s.vocabulary, "width", s.width, "at least vocabulary for one-hot tokens");
   }
 
-  const auto mask_size = static_cast<std::size_t>(s.length) * static_cast<std::size_t>(s.length);
-  require(s.custom_mask.size() == (s.mask == AttentionMask::custom ? mask_size : 0),
-          "custom_mask",
-          static_cast<double>(s.custom_mask.size()),
-          "length x length entries with mask = custom, else none");
   if (s.attention_scale) {
     require(std::isfinite(*s.attention_scale),
             "attention_scale",
@@ -95,7 +57,6 @@ void validate(const TransformerShape& s) {
   if (s.decoder == Decoder::tied) {
     require(
         s.outputs == s.vocabulary, "outputs", s.outputs, "equal to vocabulary with a tied decoder");
-    require(s.position_width == 0, "position_width", s.position_width, "0 with a tied decoder");
   }
 }
 

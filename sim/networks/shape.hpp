@@ -3,10 +3,7 @@
 /// @brief The architecture of a transformer as one plain value, shared by every study that trains
 /// one.
 
-#include <cstddef>
-#include <cstdint>
 #include <optional>
-#include <vector>
 
 namespace attica::networks {
 
@@ -16,12 +13,10 @@ enum class TokenEmbedding {
   one_hot,  ///< the table starts at one-hot rows, zero-padded to the width, and is frozen
 };
 
-/// What is known about a position. A code with `position_width` = 0 is added to the token's vector,
-/// otherwise it is concatenated behind it.
+/// What is known about a position: a code that is added to the token's vector.
 enum class PositionCode {
   none,
   learnt,      ///< a trained table
-  one_hot,     ///< starts at one-hot rows and is frozen
   sinusoidal,  ///< sin and cos of geometrically spaced frequencies (Vaswani et al. 2017,
                ///< arXiv:1706.03762), frozen
 };
@@ -35,8 +30,6 @@ enum class AttentionKind {
 enum class AttentionMask {
   bidirectional,  ///< all
   causal,         ///< its own position and those before it
-  others,         ///< all but its own position
-  custom,         ///< TransformerShape::custom_mask
 };
 
 enum class Normalisation {
@@ -47,7 +40,6 @@ enum class Normalisation {
 
 /// phi of the MLP.
 enum class Activation {
-  linear,     ///< s
   relu,       ///< max(s, 0), derivative 0 at 0
   quadratic,  ///< s^2 / 2
   tanh,
@@ -66,7 +58,7 @@ enum class Loss {
 
 /// @brief The architecture.
 ///
-/// For tokens x_1..x_n, X = embedding_scale W_E[x] (+ or | position). Each layer computes, with
+/// For tokens x_1..x_n, X = embedding_scale W_E[x] (+ position). Each layer computes, with
 /// heads h on their column slices and n(.) the LayerNorm where `normalisation` puts it,
 ///     Q = X W_Q^T, K = X W_K^T, V = X W_V^T,  a_h = softmax_rows(scale Q_h K_h^T),
 ///     U = [X +] concat_h(a_h V_h) [W_O^T],    X <- [U +] W_2 phi(W_1 U + b_1) + b_2
@@ -84,13 +76,9 @@ struct TransformerShape {
   TokenEmbedding embedding = TokenEmbedding::learnt;
   double embedding_scale = 1;
   PositionCode position = PositionCode::learnt;
-  int position_width =
-      0;  ///< 0: added; else concatenated, and tokens take width - position_width columns
 
   AttentionKind attention = AttentionKind::softmax;
   AttentionMask mask = AttentionMask::bidirectional;
-  std::vector<std::uint8_t> custom_mask =
-      {};  ///< length x length, [query * length + key] != 0: key is seen
   std::optional<double> attention_scale = {};  ///< default 1 / sqrt(key_width / heads)
   bool output_projection = true;               ///< W_O
   bool attention_bias = false;                 ///< b_Q, b_K, b_V and, with W_O, b_O
@@ -110,12 +98,11 @@ struct TransformerShape {
 
   Loss loss = Loss::cross_entropy;
 
-  int token_width() const { return width - position_width; }
   int keys() const { return key_width == 0 ? width : key_width; }
   /// The factor of q.k.
   double score_scale() const;
   /// Whether the key at `key` is seen from `query`.
-  bool sees(int query, int key) const;
+  bool sees(int query, int key) const { return mask != AttentionMask::causal || key <= query; }
 };
 
 /// More than any memory holds, and few enough to be counted.

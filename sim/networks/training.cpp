@@ -26,7 +26,6 @@ TrainingResult train(Parameters<T>& parameters,
           "steps",
           static_cast<double>(length),
           "a last step not before the state's");
-  const std::uint64_t start = state.step;
   using Clock = std::chrono::steady_clock;
   auto saved = Clock::now();
   const auto save = [&] {
@@ -35,8 +34,6 @@ TrainingResult train(Parameters<T>& parameters,
     saved = Clock::now();
   };
   const auto due = [&] {
-    if (plan.checkpoint_every > 0 && state.step > start && state.step % plan.checkpoint_every == 0)
-      return true;
     return plan.checkpoint_seconds > 0 &&
            std::chrono::duration<double>(Clock::now() - saved).count() > plan.checkpoint_seconds;
   };

@@ -56,8 +56,7 @@ struct TrainingPlan {
   std::uint64_t optimiser_reset_every =
       0;                                  ///< fresh optimiser memory every so many steps; 0: never
   std::filesystem::path checkpoint = {};  ///< empty: none. Written when stopped and ...
-  std::uint64_t checkpoint_every = 0;     ///< ... every so many steps (0: only when stopped), ...
-  double checkpoint_seconds = 0;          ///< ... and after so many seconds (0: not)
+  double checkpoint_seconds = 0;          ///< ... after so many seconds (0: not)
   StreamAddress run = {};                 ///< seed, point and replicate, kept in the checkpoint
 };
 

@@ -19,11 +19,11 @@ std::vector<Block> parameter_blocks(const TransformerShape& s) {
           blocks.push_back(
               {.name = std::move(name), .rows = rows, .columns = columns, .frozen = frozen});
       };
-  add(true, "W_E", s.vocabulary, s.token_width(), s.embedding == TokenEmbedding::one_hot);
+  add(true, "W_E", s.vocabulary, s.width, s.embedding == TokenEmbedding::one_hot);
   add(s.position != PositionCode::none,
       "W_P",
       s.length,
-      s.position_width == 0 ? s.width : s.position_width,
+      s.width,
       s.position != PositionCode::learnt);
   const bool scores = s.attention == AttentionKind::softmax;
   const bool bias = s.attention_bias;
@@ -104,16 +104,13 @@ Transformer<T>::Transformer(const TransformerShape& shape)
   b_dec_ = find("b_dec");
 
   using Law = InitialValues::Law;
-  if (shape_.normalisation != Normalisation::none && shape_.layers > 0) {
-    for (const char* gain : {"gain_1", "gain_2"}) {
-      if (shape_.mlp_width == 0 && gain == std::string_view("gain_2")) continue;
-      parameters_.initialise(gain, {.law = Law::constant, .scale = 1}, {});
-    }
+  if (shape_.normalisation != Normalisation::none) {
+    parameters_.initialise("gain_1", {.law = Law::constant, .scale = 1}, {});
+    if (shape_.mlp_width > 0)
+      parameters_.initialise("gain_2", {.law = Law::constant, .scale = 1}, {});
   }
   if (shape_.embedding == TokenEmbedding::one_hot)
     parameters_.initialise("W_E", {.law = Law::identity}, {});
-  if (shape_.position == PositionCode::one_hot)
-    parameters_.initialise("W_P", {.law = Law::identity}, {});
   if (shape_.position == PositionCode::sinusoidal) sinusoidal_code(parameters_.matrix("W_P"));
 
   if (shape_.mask != AttentionMask::bidirectional) {
@@ -179,15 +176,12 @@ void Transformer<T>::begin_pass(const Batch& batch, const RandomStream* dropout)
   const Index pairs = Index{shape_.vocabulary} * positions;
   const auto rows = std::ssize(batch.tokens);
   const auto sites = std::ssize(batch.sites);
-  paired_ = dropout == nullptr && shape_.layers > 0 && 2 * pairs < rows;
+  paired_ = dropout == nullptr && 2 * pairs < rows;
   // Numbers that a row's projections cost, against those of a site with all it attends to: these
   // products are small, and slower.
   const Index columns = shape_.keys() + shape_.width;
   const Index mixing = 2 * shape_.heads * (rows / std::ssize(batch.offsets));
-  // A bias of the values takes part as often as weights add up to 1, which those of a query that
-  // sees nothing do not.
-  const bool sums_to_1 = seen_.data == nullptr || !shape_.attention_bias;
-  absorbed_ = dropout == nullptr && sites_only_ && !paired(shape_.layers - 1) && sums_to_1 &&
+  absorbed_ = dropout == nullptr && sites_only_ && !paired(shape_.layers - 1) &&
               shape_.attention == AttentionKind::softmax &&
               2 * sites * (columns + mixing) < rows * columns;
   if (!paired_) return;
@@ -240,7 +234,6 @@ void Transformer<T>::prepare(const Batch& part) {
 template <class T>
 void Transformer<T>::forward_layers(const Batch& part, RandomStream* dropout) {
   const auto rows = static_cast<Index>(part.tokens.size());
-  const auto sites = static_cast<Index>(sites_.size());
   keep_embedding_ = {};
   if (!paired_) {
     stream_[0] = stream_buffers_[0].matrix(rows, shape_.width);
@@ -250,11 +243,6 @@ void Transformer<T>::forward_layers(const Batch& part, RandomStream* dropout) {
   for (int l = 0; l < shape_.layers; ++l) {
     forward_attention(l, dropout);
     forward_mlp(l, dropout);
-  }
-  if (shape_.layers == 0 && sites_only_) {  // no layer that would reduce the rows to the sites
-    const MatrixView<T> top = branch_.matrix(sites, shape_.width);
-    gather_rows<T>(stream_[0], sites_, top);
-    stream_[0] = top;
   }
 }
 
@@ -436,8 +424,7 @@ void Transformer<T>::forward_mlp(int layer, RandomStream* dropout) {
   }
   s.preactivation = s.preactivation_buffer.matrix(m, shape_.mlp_width);
   // relu'(s) can be read off relu(s): no second matrix is needed.
-  const bool in_place =
-      shape_.activation == Activation::relu || shape_.activation == Activation::linear;
+  const bool in_place = shape_.activation == Activation::relu;
   s.hidden = in_place ? s.preactivation : s.hidden_buffer.matrix(m, shape_.mlp_width);
   linear_forward<T>(s.mlp_input, parameter(w.w_1), parameter(w.b_1), s.preactivation);
   activation_forward<T>(shape_.activation, s.preactivation, s.hidden);

@@ -25,7 +25,7 @@
 namespace attica::networks {
 
 /// @brief The parameters of a shape, in storage order:
-///   W_E vocabulary x token width (rows are embeddings), W_P length x (width or position_width);
+///   W_E vocabulary x width (rows are embeddings), W_P length x width;
 ///   per layer l, prefixed "layer<l>.": W_Q, W_K key_width x width, W_V width x width, b_Q, b_K,
 ///   b_V; with factored attention A (heads * length) x length instead of W_Q, W_K; W_O width x
 ///   width, b_O; gain_1, bias_1 (LayerNorm at the attention); W_1 mlp_width x width, b_1, W_2 width

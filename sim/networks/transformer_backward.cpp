@@ -97,12 +97,6 @@ double Transformer<T>::add_gradient(const Batch& batch, RandomStream* dropout, c
   MatrixView<T> upstream = upstream_.matrix(rows, shape_.width);
   upstream.rows = static_cast<Index>(sites_.size());
   const double loss = head_backward(batch, upstream, head);
-  if (shape_.layers == 0 && sites_only_) {
-    const MatrixView<T> dx = dinput_.matrix(rows, shape_.width);
-    dx.map().setZero();
-    scatter_rows<T>(upstream, sites_, dx);
-    upstream = dx;
-  }
   for (int l = shape_.layers - 1; l >= 0; --l) {
     upstream = backward_attention(l, backward_mlp(l, upstream));
   }
@@ -450,13 +444,7 @@ void Transformer<T>::backward_pairs() {
 template <class T>
 void Transformer<T>::backward_embedding(const Batch& batch, MatrixView<T> dx) {
   if (keep_embedding_.data != nullptr) apply_dropout<T>(keep_embedding_, dx);
-  // Blocks without gradient still tell the columns of their part.
-  const auto target = [&](int block) {
-    MatrixView<T> g = gradient_of(block);
-    if (block >= 0) g.columns = parameters_.blocks()[static_cast<std::size_t>(block)].columns;
-    return g;
-  };
-  embedding_backward<T>(dx, batch, shape_.embedding_scale, target(w_e_), target(w_p_));
+  embedding_backward<T>(dx, batch, shape_.embedding_scale, gradient_of(w_e_), gradient_of(w_p_));
 }
 
 #define ATTICA_BACKWARD(T)                                                                 \

@@ -84,6 +84,10 @@ BodyData::BodyData(const BodyModel& model, const GibbsPoolOptions& options, std:
                      : MaskedPopulation::sampled(model, population_.sequences.topRows(tested));
 }
 
+Sequences BodyData::draw(Index count, RandomStream& stream) const {
+  return counted_ ? counted_->draw(count, stream) : sampler_->draw(count, stream);
+}
+
 MaskedPopulation BodyData::drawn_test(RandomStream stream) const {
   constexpr Index kDrawn = 10000;
   return MaskedPopulation::sampled(model_, draw(kDrawn, stream));

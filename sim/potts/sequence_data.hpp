@@ -74,9 +74,7 @@ class BodyData {
   BodyData(const BodyData&) = delete;
   BodyData& operator=(const BodyData&) = delete;
 
-  Sequences draw(Eigen::Index count, RandomStream& stream) const {
-    return counted_ ? counted_->draw(count, stream) : sampler_->draw(count, stream);
-  }
+  Sequences draw(Eigen::Index count, RandomStream& stream) const;
   /// @brief Whether batches larger than the number of states are better drawn as states.
   bool has_states(Eigen::Index batch) const {
     return !counted_ && population_.weights.size() <= batch;

@@ -30,14 +30,6 @@ double Moment::finite_size() const {
   return by_pairs ? std::abs(next) + 2 * next_error + unseparated : kShare * size;
 }
 
-Observable weighted_loss(const PopulationModel& model, VectorXd weights) {
-  return [&model, w = std::move(weights)](const VectorXd& theta) {
-    VectorXd losses;
-    model.pass(theta, losses);
-    return w.dot(losses);
-  };
-}
-
 void require_gradient_of_losses(const PopulationModel& model, const VectorXd& theta, double step) {
   constexpr double kOfSlope = 0.02;  // as a tolerance
   constexpr double kKinks = 3;       // of the scatter of slopes over samples, times the step

@@ -126,9 +126,6 @@ struct TrainingTheoryRecord {
 /// @brief A smooth number of the parameters. Called from several threads at once.
 using Observable = std::function<double(const Eigen::VectorXd& theta)>;
 
-/// @brief The observable sum_s w_s l_s of a model that outlives it, such as a class's loss.
-Observable weighted_loss(const PopulationModel& model, Eigen::VectorXd weights);
-
 /// @brief Refuses a model whose gradient is not the derivative of its losses: compares them along
 /// the gradient and two random directions. `training_theory` and `training_flow` do so at the
 /// start.

@@ -62,11 +62,16 @@ std::vector<TrainingFlowRecord> training_flow(const PopulationModel& model,
     out.numerical_error = std::abs(out.order_0 - f(coarse.col(k)));
     return out;
   };
+  const auto loss = [&](const VectorXd& theta) {
+    VectorXd losses;
+    model.pass(theta, losses);
+    return model.weights().dot(losses);
+  };
   for (Index k = 0; k < fine.cols(); ++k) {
     TrainingFlowRecord& record = records.emplace_back();
     record.time = times[static_cast<std::size_t>(k)];
     record.theta = fine.col(k);
-    record.loss = both(weighted_loss(model, model.weights()), k);
+    record.loss = both(loss, k);
     for (const Observable& f : observables) record.observed.push_back(both(f, k));
   }
   return records;

@@ -38,7 +38,7 @@ enum Option {
   sites,
   options
 };
-constexpr std::array<int, options> kLevels = {2, 6, 2, 4, 2, 2, 2, 2, 2, 2, 3, 6, 2, 2, 2, 2, 3, 2};
+constexpr std::array<int, options> kLevels = {2, 3, 2, 2, 2, 2, 2, 2, 2, 2, 3, 5, 2, 2, 2, 2, 2, 2};
 using Choice = std::array<int, options>;
 
 /// Choices such that any two options meet in all pairs of their values: greedily, each new row
@@ -86,36 +86,25 @@ std::vector<Choice> covering_table() {
 constexpr int kLength = 5;
 
 TransformerShape shape_of(const Choice& c) {
-  const bool concatenated = c[position] >= 4;
-  const bool tied = c[decoder] == 1 && !concatenated;  // tying needs tokens as wide as the stream
+  const bool tied = c[decoder] == 1;
   TransformerShape s{.vocabulary = 4, .outputs = tied ? 4 : 3, .length = kLength, .width = 6};
-  s.layers = c[layers];
+  s.layers = 1 + c[layers];
   s.heads = 1 + c[heads];
   s.key_width = c[key_width] == 0 ? 0 : 4;
   s.embedding = c[embedding] == 0 ? TokenEmbedding::learnt : TokenEmbedding::one_hot;
   s.embedding_scale = 1.5;
   s.position = std::array{PositionCode::none,
                           PositionCode::learnt,
-                          PositionCode::sinusoidal,
-                          PositionCode::one_hot,
-                          PositionCode::learnt,
-                          PositionCode::one_hot}[static_cast<std::size_t>(c[position])];
-  if (concatenated) {
-    s.position_width = s.position == PositionCode::one_hot ? kLength : 2;
-    s.width = s.position == PositionCode::one_hot ? 10 : 6;
-  }
+                          PositionCode::sinusoidal}[static_cast<std::size_t>(c[position])];
   s.attention = c[attention] == 0 ? AttentionKind::softmax : AttentionKind::factored;
   s.mask = static_cast<AttentionMask>(c[mask]);
-  if (s.mask == AttentionMask::custom) {
-    for (int i = 0; i < kLength * kLength; ++i) s.custom_mask.push_back(i % 3 != 1);
-  }
   if (c[scale] == 1) s.attention_scale = 1.7;
   s.output_projection = c[projection] == 0;
   s.attention_bias = c[bias] == 1;
   s.residual = c[residual] == 0;
   s.normalisation = static_cast<Normalisation>(c[norm]);
-  s.mlp_width = c[mlp] == 5 ? 0 : 7;
-  s.activation = static_cast<Activation>(c[mlp] % 5);
+  s.mlp_width = c[mlp] == 4 ? 0 : 7;
+  s.activation = static_cast<Activation>(c[mlp] % 4);
   s.decoder = tied ? Decoder::tied : Decoder::free;
   s.decoder_bias = c[decoder_bias] == 0;
   s.dropout = c[dropout] == 0 ? 0 : 0.3;
@@ -143,7 +132,7 @@ void randomise(Transformer<double>& net) {
 TEST_CASE("Transformer: gradients equal central differences for all pairs of options",
           "[sim][networks]") {
   const std::vector<Choice> table = covering_table();
-  CHECK(table.size() >= 36);  // position x mlp alone are 36 pairs
+  CHECK(table.size() >= 15);  // position x mlp alone are 15 pairs
   for (const Choice& choice : table) {
     const TransformerShape shape = shape_of(choice);
     Transformer<double> net(shape);
@@ -236,8 +225,7 @@ TEST_CASE(
   constexpr std::size_t kSequences = 31;  // several parts
   int variant = 0;
   for (const int head_count : {1, 2, 3}) {
-    for (const auto seen :
-         {AttentionMask::bidirectional, AttentionMask::causal, AttentionMask::others}) {
+    for (const auto seen : {AttentionMask::bidirectional, AttentionMask::causal}) {
       for (const bool with_bias : {false, true}) {
         ++variant;
         INFO(head_count << " heads, mask " << static_cast<int>(seen) << ", bias " << with_bias);
@@ -413,7 +401,7 @@ TEST_CASE("Transformer: descent keeps what the symmetries of heads and hidden un
       ++kept;
     }
   }
-  CHECK(kept > 30);
+  CHECK(kept > 25);
 }
 
 TEST_CASE("Transformer: float gradients follow the double ones", "[sim][networks]") {
