@@ -726,12 +726,12 @@ void TableReader::look_for_tiny() {
 
 void TableReader::remark_on_tiny() {
   if (tiny_count_ == 0) return;
-  remarks_.push_back(fmt::format(
-      "{}:{}: {}{} too small for a double, of which the least is 5e-324, and read as 0",
-      source_,
-      tiny_line_,
-      tiny_,
-      tiny_count_ == 1 ? " is" : fmt::format(" and {} more numbers are", tiny_count_ - 1)));
+  remarks_.push_back(
+      fmt::format("{}:{}: {}{} too small for a double, of which the least is 5e-324, and read as 0",
+                  source_,
+                  tiny_line_,
+                  tiny_,
+                  tiny_count_ == 1 ? " is" : fmt::format(" and {} more are", tiny_count_ - 1)));
   tiny_count_ = 0;
 }
 

@@ -57,7 +57,7 @@ for number in 0 -0.0 0e0 0.0e-999 0e999 5e-324 1.7976931348623157e308; do
 done
 printf 'x,replicate,value\n1,0,1e-400\n1,1,-1e-400\n2,0,1\n2,1,2\n' >sizes.csv
 run 1 bound sizes.csv --expression '0.5*x' --direction lower
-says err "sizes.csv:2: 1e-400 and 1 more numbers are too small"
+says err "sizes.csv:2: 1e-400 and 1 more are too small"
 
 # What a user types, or an assistant sends.
 for number in 1e-400 -1e-400 2e-324 1e400; do
