@@ -83,7 +83,7 @@ printf '%s\n' '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"n
 "$program" mcp <in >out 2>err
 says out "no double holds"
 
-cat >numbers.py <<'PY'
+cat >beyond.py <<'PY'
 import decimal
 import warnings
 
@@ -123,7 +123,7 @@ for fine in ("0", "0e-999", "inf", "5e-324", decimal.Decimal(0), np.longdouble(0
         attica.judge(theory=[1, 2], simulate=lambda x, rng: fine, x=[1, 2], margin=0.05, out=None)
     assert not any("double" in str(w.message) for w in said), (fine, said)
 PY
-python 0 numbers.py
+python 0 beyond.py
 
 # Integers beyond 2^53 as x: two of them would be one.
 printf 'x,replicate,value\n1700000000123456789,0,1\n1700000000123456790,1,1\n' >nanoseconds.csv
