@@ -31,6 +31,7 @@ std::string shortened(std::string_view text) {
 bool is_mistyped_number(std::string_view field) {
   if (read_number(field) || field.empty()) return false;
   if (is_missing(field) || field == "-" || field == "." || field == "?") return true;
+  if (field.find_first_not_of('*') == std::string_view::npos) return true;  // Fortran's overflow
   static constexpr auto kBefore = std::to_array<std::string_view>({"+",
                                                                    "-",
                                                                    ".",

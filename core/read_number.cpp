@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <limits>
 
 namespace attica {
 namespace {
@@ -29,20 +28,55 @@ bool is_too_large(std::string_view text) {
   return exponent > 0;
 }
 
+/// The text without the sign that from_chars does not take.
+std::string_view without_plus(std::string_view text) {
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+  return text;
+}
+
 }  // namespace
 
 std::optional<double> read_number(std::string_view text) {
-  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+  text = without_plus(text);
   double value = 0;
   const char* const last = text.data() + text.size();
   const auto [end, code] = std::from_chars(text.data(), last, value);
   if (text.empty() || end != last) return std::nullopt;
   if (code == std::errc::result_out_of_range) {
-    const double size = is_too_large(text) ? std::numeric_limits<double>::infinity() : 0.0;
-    return text.starts_with('-') ? -size : size;
+    if (is_too_large(text)) return std::nullopt;
+    return text.starts_with('-') ? -0.0 : 0.0;
   }
   if (code != std::errc()) return std::nullopt;
   return value;
+}
+
+namespace {
+
+bool is_out_of_range(std::string_view text) {
+  double value = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, code] = std::from_chars(text.data(), last, value);
+  return !text.empty() && end == last && code == std::errc::result_out_of_range;
+}
+
+}  // namespace
+
+bool is_below_doubles(std::string_view text) {
+  text = without_plus(text);
+  // Without an exponent of three digits, or so many zeros, no number is.
+  constexpr std::size_t kFewest = 5;
+  constexpr std::size_t kZeros = 300;
+  const std::size_t minus = text.find_last_of('-');
+  const bool exponent = minus != std::string_view::npos && minus > 0 && text.size() - minus > 3;
+  if (text.size() < kFewest || (!exponent && text.size() < kZeros)) return false;
+  return is_out_of_range(text) && !is_too_large(text) &&
+         text.substr(0, text.find_first_of("eE")).find_first_of("123456789") !=
+             std::string_view::npos;
+}
+
+bool is_above_doubles(std::string_view text) {
+  text = without_plus(text);
+  return is_out_of_range(text) && is_too_large(text);
 }
 
 bool is_missing(std::string_view text) {
@@ -64,6 +98,9 @@ bool is_missing(std::string_view text) {
 }
 
 std::string number_hint(std::string_view text) {
+  if (is_above_doubles(text))
+    return "; no double holds it, of which the largest is 1.8e308: choose another unit, or write "
+           "inf";
   for (const std::string_view dash : {"\xE2\x80\x90",
                                       "\xE2\x80\x91",
                                       "\xE2\x80\x92",

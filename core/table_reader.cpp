@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <unordered_set>
 #include <utility>
 
@@ -194,17 +195,23 @@ std::string_view invisible_end(std::string_view name) {
   return {};
 }
 
-/// Whether fields are rising whole numbers, as names of columns may be and most rows are not.
-bool are_rising_integers(const std::vector<TableField>& fields) {
-  double last = 0;
-  for (std::size_t k = 0; k < fields.size(); ++k) {
-    const auto value = read_number(fields[k].text);
+/// Whether fields are different whole numbers, as names of columns may be and most rows are not; of
+/// a single column, the 0 that pandas writes above an array.
+bool are_different_integers(const std::vector<TableField>& fields) {
+  std::set<double> values;
+  for (const TableField& field : fields) {
+    const auto value = read_number(field.text);
     if (!value || std::floor(*value) != *value || !std::isfinite(*value) ||
-        (k > 0 && *value <= last))
+        !values.insert(*value).second)
       return false;
-    last = *value;
   }
-  return fields.size() > 1;
+  return fields.size() > 1 || fields.front().text == "0";
+}
+
+/// Whether a field of a single column is written with the digits of a double.
+bool has_many_digits(const std::vector<TableField>& fields) {
+  constexpr std::size_t kMany = 9;
+  return fields.size() > 1 || fields.front().text.size() >= kMany;
 }
 
 /// Whether numbers that are not all whole rise in equal steps or by equal factors, as names of
@@ -288,6 +295,7 @@ bool TableReader::next_record() {
       if (rows_ > 0 && header_line_ == named_comment_ && content == names_)
         throw refusal(
             at_line_, 1, "the header again: two tables in one file? Expected one table a file");
+      if (rows_ > 0) refuse_other_header(content);
       comment_ = content;
       comment_line_ = at_line_;
       look_for_row(content);
@@ -384,6 +392,15 @@ void TableReader::begin_text(TableNames names) {
   if (!all_numbers(row_)) {
     header_ = row_;
     header_line_ = line_;
+    if (names == TableNames::optional && read_number(row_.front().text)) {
+      remarks_.push_back(fmt::format(
+          "{}:{}: the first line, {} to {}, was read as names of columns, as not all of "
+          "it is numbers",
+          source_,
+          line_,
+          shown_field(row_.front().text),
+          shown_field(row_.back().text)));
+    }
   } else {
     take_comment(width_);
     held_ = true;
@@ -420,16 +437,16 @@ void TableReader::begin_text(TableNames names) {
                   "line of other names above it"
                 : "a row of numbers; if it names columns, take it out"));
       }
-    } else if (header_.empty() && names == TableNames::optional && are_rising_integers(row_)) {
+    } else if (header_.empty() && names == TableNames::optional && are_different_integers(row_)) {
       first_written_whole_ = std::all_of(
           row_.begin(), row_.end(), [](const TableField& f) { return is_written_whole(f.text); });
       whole_first_ = fmt::format(
-          "{}:{}: the first line, {} to {}, was read as a row of numbers; if it names columns, "
-          "take it out",
+          "{}:{}: the first line, {}{}, was read as a row of numbers; if it names columns, take it "
+          "out",
           source_,
           line_,
           row_.front().text,
-          row_.back().text);
+          width_ > 1 ? " to " + row_.back().text : "");
     } else if (header_.empty() && names == TableNames::optional && are_even_steps(row_)) {
       remarks_.push_back(fmt::format(
           "{}:{}: the first line, {} to {}, was read as a row of numbers; if it names columns, "
@@ -599,6 +616,36 @@ void TableReader::remark_on_decimal_commas() {
       width_));
 }
 
+/// A comment among the rows that names the columns in another order, or half of them and the first
+/// as the header does, is the header of a table that was appended (numpy.savetxt).
+void TableReader::refuse_other_header(std::string_view comment) const {
+  if (width_ < 2 || header_.empty() || json_) return;
+  comment.remove_prefix(std::min(comment.find_first_not_of("# \t"), comment.size()));
+  for (const char separator : {',', separator_}) {
+    if (count_fields(comment, separator) != width_) continue;
+    std::string_view rest = comment;
+    std::size_t known = 0;
+    bool same = true;
+    bool begins_alike = false;
+    for (std::size_t k = 0; k < width_; ++k) {
+      rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
+      const std::size_t end = std::min(
+          separator == kSpaces ? rest.find_first_of(" \t") : rest.find(separator), rest.size());
+      const std::string_view name = trimmed_field(rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+      same = same && name == header_[k].text;
+      begins_alike = begins_alike || (k == 0 && same);
+      known += std::ranges::any_of(header_, [&](const TableField& f) { return f.text == name; });
+    }
+    if (same || (known < width_ && !(begins_alike && 2 * known >= width_))) continue;
+    throw refusal(at_line_,
+                  1,
+                  fmt::format("a comment that names columns other than line {} does: two tables in "
+                              "one file? Expected one table a file",
+                              header_line_));
+  }
+}
+
 /// A comment among the rows may be one that was taken out, or one whose first field begins with
 /// `#`: it has as many fields, most of them numbers.
 void TableReader::look_for_row(std::string_view comment) {
@@ -667,6 +714,27 @@ void TableReader::remark_on_end() {
                   last_number_));
 }
 
+/// A number that is too small for a double is read as 0, which is said.
+void TableReader::look_for_tiny() {
+  for (const TableField& field : row_) {
+    if (!is_below_doubles(field.text)) continue;
+    if (tiny_count_++ > 0) continue;
+    tiny_ = field.text;
+    tiny_line_ = line_;
+  }
+}
+
+void TableReader::remark_on_tiny() {
+  if (tiny_count_ == 0) return;
+  remarks_.push_back(
+      fmt::format("{}:{}: {}{} too small for a double, of which the least is 5e-324, and read as 0",
+                  source_,
+                  tiny_line_,
+                  tiny_,
+                  tiny_count_ == 1 ? " is" : fmt::format(" and {} more are", tiny_count_ - 1)));
+  tiny_count_ = 0;
+}
+
 void TableReader::remark_on_thousands() {
   for (std::size_t k = 0; k < thousands_.size(); ++k) {
     const Thousands& column = thousands_[k];
@@ -686,7 +754,10 @@ void TableReader::remark_on_thousands() {
 
 bool TableReader::next() {
   if (json_) {
-    if (json_->next == json_->rows.rows.size()) return false;
+    if (json_->next == json_->rows.rows.size()) {
+      remark_on_tiny();
+      return false;
+    }
     const std::vector<std::string>& fields = json_->rows.rows[json_->next];
     row_.resize(fields.size());
     for (std::size_t k = 0; k < fields.size(); ++k) row_[k] = {fields[k], 1};
@@ -695,6 +766,7 @@ bool TableReader::next() {
     held_ = false;
   } else {
     if (!next_record()) {
+      remark_on_tiny();
       remark_on_thousands();
       remark_on_decimal_commas();
       remark_on_end();
@@ -728,7 +800,7 @@ bool TableReader::next() {
           first_written_whole_ && std::none_of(row_.begin(), row_.end(), [](const TableField& f) {
             return is_written_whole(f.text);
           });
-      if (fractions || written) remarks_.push_back(whole_first_);
+      if ((fractions || written) && has_many_digits(row_)) remarks_.push_back(whole_first_);
       whole_first_.clear();
     }
     const bool apart = header_.empty() || (blank_ != 0 && remarked_ > blank_);
@@ -787,6 +859,7 @@ bool TableReader::next() {
     throw refusal(line_, 1, "the header again: two tables in one file? Expected one table a file");
   }
   if (header_.empty() && !json_) require_no_decimal_commas();
+  look_for_tiny();
   look_for_thousands();
   look_at_last_number();
   ++rows_;

@@ -103,8 +103,11 @@ class TableReader {
   void look_for_thousands();
   void remark_on_thousands();
   void look_at_last_number();
+  void look_for_tiny();
+  void remark_on_tiny();
   void remark_on_end();
   void look_for_row(std::string_view comment);
+  void refuse_other_header(std::string_view comment) const;
   void take_comment(std::size_t fields);
 
   std::string source_;
@@ -129,6 +132,9 @@ class TableReader {
   std::size_t remarked_ = 0;          ///< a comment after the row before
   std::size_t skipped_ = 0;           ///< the first comment that may be a row
   std::size_t skipped_count_ = 0;     ///< how many
+  std::string tiny_;                  ///< the first number that is too small for a double
+  std::size_t tiny_line_ = 0;         ///< its line
+  std::size_t tiny_count_ = 0;        ///< how many
   std::string last_number_;           ///< the last field of the row before, if it is a number
   std::size_t last_number_line_ = 0;  ///< its line
   std::size_t shortest_ = std::string::npos;  ///< characters of those before it, at least

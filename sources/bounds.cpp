@@ -221,6 +221,19 @@ void require_one_delta(const StatedBound& stated, const Expression& formula, con
               stated.key + "probability");
 }
 
+const std::vector<double>* ends_of(const StatedBound& stated,
+                                   const std::vector<ObservedCurve>& simulation,
+                                   const ObservedCurve& curve,
+                                   std::size_t k) {
+  if (stated.ends.empty()) return nullptr;
+  for (const ObservedCurve& other : simulation) {
+    if (other.mean.name == stated.ends && other.mean.point == curve.mean.point &&
+        other.replicates[k] == curve.replicates[k])
+      return &other.values[k];
+  }
+  return nullptr;
+}
+
 BoundResult judge_stated_bound(const StatedBound& stated, const Observed& observed) {
   const std::string& key = stated.key;
   const std::string& name = stated.name;
@@ -273,8 +286,11 @@ BoundResult judge_stated_bound(const StatedBound& stated, const Observed& observ
             fmt::format("{} = '{}' is {} at {}", formula.where(), b.formula, p.bound, place_of(p)));
       }
       std::vector<double> there;
-      for (const double y : curve.values[k]) {
-        if (!std::isnan(y)) there.push_back(y);
+      const std::vector<double>* ends = ends_of(stated, observed.simulation, curve, k);
+      for (std::size_t r = 0; r < curve.values[k].size(); ++r) {
+        const double y = curve.values[k][r];
+        const bool unknown = ends != nullptr && std::isinf(y) && (*ends)[r] < p.bound;
+        if (!std::isnan(y) && !unknown) there.push_back(y);
       }
       p.n = there.size();
       p.failed = curve.values[k].size() - p.n;

@@ -82,13 +82,22 @@ struct StatedBound {
   std::string only = {};  ///< curves, as "mode=scratch"; empty: all
   std::vector<std::pair<std::string, double>> numbers = {};  ///< further names of the formula
   bool deterministic = false;                                ///< replicates are identical by design
+  std::string ends = {};  ///< series that says how far those were watched that are infinite
 };
 
 /// @brief Refuses a formula of delta at places that have a coordinate of this name while the bound
 /// is one with probability 1 - delta: the two may differ. @throws Error of kind input
 void require_one_delta(const StatedBound& stated, const Expression& formula, const Point& place);
 
-/// @brief The verdict on a bound. NaN is a replicate without a value: nothing holds of it.
+/// @brief How far each replicate of a curve was watched at its k-th place, by `stated.ends`; null:
+/// nothing is said of it.
+const std::vector<double>* ends_of(const StatedBound& stated,
+                                   const std::vector<ObservedCurve>& simulation,
+                                   const ObservedCurve& curve,
+                                   std::size_t k);
+
+/// @brief The verdict on a bound. An infinite replicate that was watched up to less than the bound
+/// has no value. NaN is a replicate without a value: nothing holds of it.
 /// @throws Error of kind input for a series that was not recorded, or a formula with unknown names;
 /// numerical for a bound that is not finite
 BoundResult judge_stated_bound(const StatedBound& stated, const Observed& observed);

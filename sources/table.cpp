@@ -141,7 +141,8 @@ class RowReader {
       const std::string& text = fields[k].text;
       if (text.empty()) continue;  // a curve that has no such coordinate
       const std::optional<double> value = read_number(text);
-      if (value && !std::isfinite(*value)) throw not_a_number(fields, k, line, "a finite number");
+      if (value ? !std::isfinite(*value) : is_above_doubles(text))
+        throw not_a_number(fields, k, line, "a finite number");
       require_exact(fields, k, line);
       row.point.emplace_back(columns_.names[k],
                              value ? CoordinateValue(*value) : CoordinateValue(text));
@@ -450,7 +451,8 @@ class RowReader {
         fmt::format("{} = '{}': expected {}{}", columns_.names[k], text, expected, hint));
   }
 
-  /// A name of digits may be longer than a double is exact: two of them would be one coordinate.
+  /// A name of digits may be longer than a double is exact: two of them would be one coordinate, or
+  /// one x.
   void require_exact(const Fields& fields, std::size_t k, std::size_t line) const {
     constexpr std::size_t kExact = 15;  // digits that every double has
     std::string_view text = fields[k].text;
@@ -463,13 +465,16 @@ class RowReader {
         fields,
         k,
         line,
-        "a text, or a whole number that a double holds, as all up to 2^53: number these "
-        "from 0, or begin them with a letter");
+        k == x_
+            ? "a whole number that a double holds, as all up to 2^53: take the first one off all"
+            : "a text, or a whole number that a double holds, as all up to 2^53: number these "
+              "from 0, or begin them with a letter");
   }
 
   double finite(const Fields& fields, std::size_t k, std::size_t line) const {
     const std::optional<double> value = read_number(fields[k].text);
     if (!value || !std::isfinite(*value)) throw not_a_number(fields, k, line, "a finite number");
+    if (k == x_) require_exact(fields, k, line);
     return *value;
   }
 

@@ -182,7 +182,9 @@ std::string shown(const toml::node& node) {
 toml::table parsed(const std::string& text, const std::string& source, bool file) {
   require_shallow_keys(text, source);
   try {
-    return toml::parse(text);
+    toml::table document = toml::parse(text);
+    require_held_numbers(document, text, source, file);
+    return document;
   } catch (const toml::parse_error& error) {
     const auto at = error.source().begin;
     throw Error(ErrorKind::input,
@@ -190,6 +192,51 @@ toml::table parsed(const std::string& text, const std::string& source, bool file
                             file ? fmt::format("{}:{}:{}", source, at.line, at.column) : source,
                             error.description()));
   }
+}
+
+namespace {
+
+/// What stands at a place of a text, up to a character that no number contains; columns are in
+/// characters.
+std::string_view number_at(std::string_view text, const toml::source_position& at) {
+  for (std::uint32_t line = 1; line < at.line; ++line)
+    text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+  for (std::uint32_t column = 1; column < at.column && !text.empty(); ++column) {
+    text.remove_prefix(1);
+    while (!text.empty() && (static_cast<unsigned char>(text.front()) >> 6) == 0x2)
+      text.remove_prefix(1);
+  }
+  return text.substr(0, std::min(text.find_first_not_of("+-0123456789._eE"), text.size()));
+}
+
+void each_number(const toml::node& node, const std::function<void(const toml::node&)>& each) {
+  if (const toml::table* table = node.as_table()) {
+    for (auto&& [key, value] : *table) each_number(value, each);
+  } else if (const toml::array* array = node.as_array()) {
+    for (const toml::node& value : *array) each_number(value, each);
+  } else if (node.is_floating_point()) {
+    each(node);
+  }
+}
+
+}  // namespace
+
+void require_held_numbers(const toml::table& document,
+                          std::string_view text,
+                          const std::string& source,
+                          bool file) {
+  each_number(document, [&](const toml::node& node) {
+    if (node.as_floating_point()->get() != 0) return;
+    const toml::source_position at = node.source().begin;
+    const std::string_view number = number_at(text, at);
+    const std::string_view mantissa = number.substr(0, number.find_first_of("eE"));
+    if (mantissa.find_first_of("123456789") == std::string_view::npos) return;
+    throw Error(ErrorKind::input,
+                fmt::format("{}: error: {}: no double holds it, whose sizes are 5e-324 to 1.8e308; "
+                            "expected another unit, or 0",
+                            file ? position(source, at) : source,
+                            number));
+  });
 }
 
 std::string TomlReader::where(const toml::source_position& at) const {

@@ -11,6 +11,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,14 @@ List expand_range(const toml::table& table, const std::string& name);
 /// @brief A document. @param file whether places in it mean something to the user
 /// @throws Error of kind input with the place
 toml::table parsed(const std::string& text, const std::string& source, bool file);
+
+/// @brief Refuses a number that is written other than 0 and too small for a double (1e-400), which
+/// the parser reads as 0; one that is too large it refuses itself.
+/// @param text of the document @throws Error of kind input with the place
+void require_held_numbers(const toml::table& document,
+                          std::string_view text,
+                          const std::string& source,
+                          bool file);
 
 /// @brief A node as a user wrote it, more or less, for messages.
 std::string shown(const toml::node& node);

@@ -126,6 +126,24 @@ constexpr auto kHelp = std::to_array<VerbHelp>({
     {"man", {"attica man > attica.1", "attica man | man -l -"}, "docs/guide.md#where-next"},
 });
 
+/// Where the keys of a configuration of one's own are explained: a part of a message, and the page.
+struct PageOfKey {
+  std::string_view key;
+  std::string_view page;
+};
+constexpr auto kPagesOfKeys = std::to_array<PageOfKey>({
+    {"'simulation.", "docs/own.md#a-configuration"},
+    {"[agreement.", "docs/own.md#a-configuration"},
+    {"theory.training", "docs/own.md#the-training-theory-of-a-model"},
+    {"theory.expression", "docs/theory-in-text.md#formulas"},
+    {"theory.let", "docs/theory-in-text.md#formulas"},
+    {"theory.lists", "docs/theory-in-text.md#formulas"},
+    {"theory.series", "docs/theory-in-text.md#formulas"},
+    {"theory.flow", "docs/theory-in-text.md#flows"},
+    {"theory.map", "docs/theory-in-text.md#recursions"},
+    {"theory.solve", "docs/theory-in-text.md#self-consistent-equations"},
+});
+
 }  // namespace
 
 const VerbHelp& help_of(std::string_view verb) {
@@ -151,6 +169,9 @@ std::string with_page(const std::string& message, std::string_view verb) {
                ? "docs/own.md#a-configuration"
            : names(".toml:") || names("--set ") ? "docs/guide.md#change-parameters"
                                                 : "docs/own.md#files-that-are-read";
+  }
+  for (const PageOfKey& one : kPagesOfKeys) {
+    if (names(one.key)) page = one.page;
   }
   return fmt::format("{} ({})", message, page);
 }

@@ -510,6 +510,7 @@ toml::table parse(const std::string& text, const std::string& source, bool file)
   try {
     toml::table document = toml::parse(text);
     if (!file) require_one_key(document, source);
+    require_held_numbers(document, text, source, file);
     require_distinct_names(document, source, file);
     return document;
   } catch (const toml::parse_error& e) {

@@ -515,6 +515,15 @@ bool is_map(const Panel& panel) {
   return panel.kind == PanelKind::heat_map || panel.kind == PanelKind::contours;
 }
 
+/// Whether a layer of the panel has what was compared with a theory.
+bool has_residuals(const Panel& panel, const FigureData& data) {
+  return std::ranges::any_of(data.residuals, [&](const ResidualPoint& r) {
+    return std::ranges::any_of(panel.layers, [&](const Layer& layer) {
+      return layer.series == r.series && !r.point.empty() && r.point.front() == layer.only.front();
+    });
+  });
+}
+
 /// Keeps the panel to curves with these coordinates.
 void restrict_to(Panel& panel, const Point& coordinates) {
   for (Layer& layer : panel.layers) layer.only = joined(coordinates, layer.only);
@@ -583,6 +592,12 @@ Composition compose_file(const FigureFile& file, const Registry& registry, bool 
     apply(file.change.every, panel, look);
     apply(request.change, panel, look);
     const std::string place = fmt::format("panels[{}]", made.figure.panels.size());
+    warn(!panel.residuals || has_residuals(panel, made.data),
+         {fmt::format(
+             "{}: {}: residuals are of a theory and a simulation of one run, which no layer "
+             "is: none are drawn",
+             request.where,
+             place)});
     check_ends(panel.x, place + ".x", request.where);
     check_ends(panel.y, place + ".y", request.where);
     made.figure.panels.push_back(std::move(panel));

@@ -89,8 +89,10 @@ std::vector<NeededPlace> needed_places(const sources::StatedBound& stated,
                 p.at_one,
                 at_two));
       }
+      // What was watched to some end and did not get there needs more than anybody knows.
+      const bool watched = sources::ends_of(stated, curves, curve, k) != nullptr;
       for (const double y : curve.values[k]) {
-        if (std::isnan(y)) {
+        if (std::isnan(y) || (watched && std::isinf(y))) {
           ++p.failed;
         } else {
           p.needed.push_back((y - at_zero) / slope);
@@ -297,6 +299,10 @@ ConstantResult judge_constant(const sources::StatedBound& stated,
 sources::StatedBound stated_bound(const Options& options,
                                   const Registry& registry,
                                   FitSubject& subject) {
+  if (options.match || options.independent)
+    throw Error(ErrorKind::input,
+                fmt::format("{} changes nothing about a bound of --expression; leave it out",
+                            options.match ? "--match" : "--independent"));
   subject.series = options.series;
   sources::StatedBound stated{.name = "stated",
                               .formula = options.expression,
@@ -329,6 +335,7 @@ sources::StatedBound stated_bound(const Options& options,
   if (subject.series.empty()) subject.series = "y";
   if (!options.reach.empty()) reach_targets(options, subject);
   stated.series = subject.series;
+  stated.ends = subject.cap_series;
   return stated;
 }
 

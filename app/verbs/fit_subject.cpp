@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "attica/app/command/text.hpp"
+#include "attica/app/verdict/copies.hpp"
 #include "attica/core/read_bytes.hpp"
 #include "attica/solvers/statistics/isotonic.hpp"
 
@@ -232,12 +234,15 @@ sources::OutsideTable read_subject_table(const Options& options,
   warn(options.quiet, table.remarks);
   remark_columns(options, *bytes, x, table.remarks);
   refuse_summary(table.summary, options.target);
+  if (!options.cluster.empty()) sources::take_cluster_means(table, options.cluster);
   remark_caps(options, table);
   Replicates replicates;
   replicates.add({.first_replicate = 0, .outcomes = sources::recorded_outcomes(table, x).outcomes},
                  {});
   replicates.finish();
   subject.curves = replicates.curves();
+  if (const std::optional<Copies> found = copied_replicates(subject.curves))
+    warn(options.quiet, {fmt::format("{}: {}", options.target, copies_text(*found))});
   subject.about = {{"table", options.target}};
   return table;
 }
@@ -260,6 +265,7 @@ void reach_targets(const Options& options, FitSubject& subject) {
   std::vector<ObservedCurve> caps;
   std::string along = options.along;
   std::size_t never = 0;
+  std::size_t ended = 0;
   std::size_t before = 0;
   std::size_t places_left_out = 0;
   std::size_t missing = 0;
@@ -302,8 +308,20 @@ void reach_targets(const Options& options, FitSubject& subject) {
         ++places_left_out;
         continue;
       }
-      never += static_cast<std::size_t>(
-          std::count_if(at.begin(), at.end(), [](double n) { return std::isinf(n); }));
+      // What did not reach it was watched up to its end: the first of these is what is known of
+      // all.
+      double watched = *std::max_element(ends.begin(), ends.end());
+      double last = -std::numeric_limits<double>::infinity();
+      for (std::size_t r = 0; r < at.size(); ++r) {
+        if (std::isfinite(at[r])) last = std::max(last, at[r]);
+        if (std::isinf(at[r])) watched = std::min(watched, ends[r]);
+      }
+      for (std::size_t r = 0; r < at.size(); ++r) {
+        if (!std::isinf(at[r])) continue;
+        ++never;
+        ended += ends[r] < last ? 1 : 0;
+      }
+      if (options.expression.empty()) ends.assign(ends.size(), watched);
       const auto add = [&](ObservedCurve& to, std::vector<double> values) {
         to.mean.x.push_back(target);
         to.mean.y.push_back(values.front());
@@ -334,16 +352,21 @@ void reach_targets(const Options& options, FitSubject& subject) {
                             {"along", along},
                             {"targets", targets},
                             {"never", never},
+                            {"ended_before_others", ended},
                             {"before_first", before},
                             {"places_left_out", places_left_out},
                             {"left_out", missing}};
   remark(
       options.quiet || options.json,
       fmt::format(
-          "{} at which {} falls to eps: {} never do, {} are below it at the first {}{}{}",
+          "{} at which {} falls to eps: {} never do{}, {} are below it at the first {}{}{}",
           along,
           subject.series,
           never,
+          ended > 0 ? fmt::format(" ({} of them end where others have not reached it yet, and may "
+                                  "have come to it later)",
+                                  ended)
+                    : "",
           before,
           along,
           places_left_out > 0

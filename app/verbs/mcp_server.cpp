@@ -334,6 +334,9 @@ std::optional<std::string> McpServer::answer(std::string_view message) const {
     if (!twice.empty())
       return refused(id,
                      {kNoRequest, fmt::format("key '{}' twice in an object", printable(twice))});
+    if (const std::string_view tiny = tiny_number_of_json(message); !tiny.empty())
+      return refused(
+          id, {kNoRequest, fmt::format("{}: a number that no double holds", printable(tiny))});
     if (!request.is_object() || !request.contains("method") || !request["method"].is_string() ||
         request.value("jsonrpc", Json()) != "2.0") {
       return refused(id, {kNoRequest, "expected a request of JSON-RPC 2.0"});

@@ -97,6 +97,8 @@ constexpr std::array<RecordSchema, 7> kSchemas{{
     "unmatched": {"type": "array", "items": {"allOf": [{"$ref": "#/$defs/place"}, {"required": ["reason"]}]}},
     "partial": {"type": "boolean"},
     "copies": {"type": "object", "required": ["copies", "replicates"]},
+    "equal_to_theory": {"type": "boolean"},
+    "wide_errors": {"type": "integer"},
     "serial_correlation": {"type": "object", "required": ["correlation", "p", "factor", "correlated"]},
     "looks": {"type": "array", "items": {"type": "integer"}},
     "likely_cause": {"type": "string"},

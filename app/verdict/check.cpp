@@ -339,6 +339,35 @@ ExpectedPoints compared_points(const Comparison& comparison) {
   return counts;
 }
 
+namespace {
+
+/// Whether theory and means are the same numbers at all points with an error bar, and at two of
+/// them none of few digits, which may be equal by chance.
+bool equal_to_theory(const RunVerdict& run) {
+  constexpr double kEqual = 1e-12;
+  constexpr double kFewDigits = 1000;
+  constexpr std::size_t kFewest = 2;
+  std::size_t long_ones = 0;
+  for (const PointVerdict& v : run.points) {
+    if (v.status != PointStatus::compared || !v.z) continue;
+    if (std::abs(v.difference) > kEqual * std::abs(v.theory)) return false;
+    const double scaled = kFewDigits * std::abs(v.theory);
+    long_ones += std::abs(scaled - std::round(scaled)) > kEqual * kFewDigits * scaled ? 1 : 0;
+  }
+  return long_ones >= kFewest;
+}
+
+/// At how many points the theory's own error is larger than its value, and than the margin.
+std::size_t with_wide_errors(const RunVerdict& run) {
+  return static_cast<std::size_t>(std::ranges::count_if(run.points, [](const PointVerdict& v) {
+    const double own = v.margin_terms.finite_size + v.margin_terms.numerical_error;
+    return v.status == PointStatus::compared && v.margin > 0 && own > v.margin - own &&
+           own >= std::abs(v.theory) && v.theory != 0;
+  }));
+}
+
+}  // namespace
+
 CheckRecord check(const CheckInput& input) {
   Comparison comparison =
       compare(input.rules, input.theory, *input.simulation, comparison_options(input));
@@ -395,6 +424,8 @@ CheckRecord check(const CheckInput& input) {
   // theory.
   const std::size_t failed = points.failed;
   std::vector<Control> controls = take_controls(input.rules, comparison.places, points);
+  const bool equal = input.brought && equal_to_theory(points);
+  const std::size_t wide_errors = input.brought ? with_wide_errors(points) : 0;
   if (verdict == Verdict::agree && points.compared == 0)
     verdict = claims.empty() ? Verdict::none : Verdict::claims_hold;
   return {.study = input.study,
@@ -420,6 +451,8 @@ CheckRecord check(const CheckInput& input) {
           .copies = input.brought && !input.summary ? copied_replicates(input.simulation->curves())
                                                     : std::nullopt,
           .from_table = input.from_table,
+          .equal = equal,
+          .wide_errors = wide_errors,
           .resolution = std::move(resolution),
           .claims = std::move(claims),
           .rules = {input.rules.begin(), input.rules.end()},

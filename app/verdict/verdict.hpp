@@ -88,6 +88,10 @@ struct CheckRecord {
   bool serial_stands = false;  ///< they are, and the verdict stands with the wider error bars
   std::optional<Copies> copies = {};  ///< replicates of what was brought that are others again
   bool from_table = false;            ///< the simulation is a table: nothing runs it anew
+  /// Of what was brought: theory and means are equal to the last digit, as where one was made of
+  /// the other; and at how many points the error that the theory states is larger than its value.
+  bool equal = false;
+  std::size_t wide_errors = 0;
   /// Of every compared series; of a run that stops once it is decided, that of its last look.
   std::vector<SeriesResolution> resolution;
   std::vector<ClaimResult> claims;

@@ -201,9 +201,12 @@ Json to_json(const CheckRecord& record) {
     object["unmatched"] = std::move(unmatched);
     object["partial"] = record.partial;
   }
+  if (record.equal) object["equal_to_theory"] = true;
+  if (record.wide_errors > 0) object["wide_errors"] = record.wide_errors;
   if (record.copies) {
     object["copies"] = {{"copies", record.copies->copies},
                         {"replicates", record.copies->replicates}};
+    if (!record.copies->place.empty()) object["copies"]["place"] = record.copies->place;
   }
   if (record.serial) {
     object["serial_correlation"] = {{"correlation", record.serial->correlation},

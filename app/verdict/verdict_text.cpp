@@ -358,13 +358,17 @@ std::string summary(const CheckRecord& record) {
     }
     line += ends;
     if (record.failed) line += "; some replicates or theory points FAILED numerically";
-    if (record.copies) {
+    if (record.copies) line += "; " + copies_text(*record.copies);
+    if (record.equal)
+      line +=
+          "; theory and simulation are equal at every point, to the last digit: is one made of the "
+          "other?";
+    if (record.wide_errors > 0) {
       line += fmt::format(
-          "; {} of {} replicates equal another one at every point, to the last digit: are seeds "
-          "used "
-          "twice, or rows?",
-          record.copies->copies,
-          record.copies->replicates);
+          "; at {} of {} points the error that the theory states is larger than its value: it "
+          "admits anything from 0 to twice the theory",
+          record.wide_errors,
+          record.points.compared);
     }
     if (record.post_hoc_margin)
       line += fmt::format("; post hoc margin {}", *record.post_hoc_margin);

@@ -578,6 +578,14 @@ class Reader {
     }
     if (!named && (lower || !has_insertions())) return;
     if (content.format == Format::fasta) result_.format = "A2M or A3M";
+    if (!named) {
+      const std::string& first = records_.front().letters;
+      result_.warnings.push_back(
+          fmt::format("{} of {} columns are lower case or '.' in every sequence, and were left out "
+                      "as insertions; if they are sites, write capitals and '-'",
+                      std::ranges::count_if(first, [&](char c) { return is_insertion(c); }),
+                      first.size()));
+    }
     for (Record& record : records_) {
       result_.inserted += static_cast<std::int64_t>(
           std::erase_if(record.letters, [&](char c) { return is_insertion(c); }));
@@ -678,11 +686,26 @@ class Reader {
           "all letters are those of nucleotides, and were read as amino acids: of DNA the alphabet "
           "is \"-ACGT\", of RNA \"-ACGU\"");
     }
-    if (dots && dashes && !has_letter(records_.front().letters, '.') && table_['.'] == 0) {
-      result_.warnings.emplace_back(
-          "'.' and '-' were both read as gaps, and the first sequence has no '.': if it stands for "
-          "the letter of the first sequence, write the letters out");
+    if (dots && !has_letter(records_.front().letters, '.') && table_['.'] == 0 &&
+        (dashes || differ_from_first_everywhere())) {
+      result_.warnings.push_back(fmt::format(
+          "'.'{} read as gap{}, and the first sequence has no '.': if it stands for the "
+          "letter of the first sequence, write the letters out",
+          dashes ? " and '-' were both" : " was",
+          dashes ? "s" : ""));
     }
+  }
+
+  /// Whether no sequence has a letter of the first one where that has it, as where '.' stands for
+  /// it.
+  bool differ_from_first_everywhere() const {
+    const std::string& first = records_.front().letters;
+    return std::all_of(records_.begin() + 1, records_.end(), [&](const Record& record) {
+      for (std::size_t k = 0; k < first.size(); ++k) {
+        if (record.letters[k] == first[k] && first[k] != '-') return false;
+      }
+      return true;
+    });
   }
 
   std::filesystem::path path_;

@@ -595,7 +595,7 @@ def judge(
     x: Optional[ArrayLike] = None,
     margin: Optional[float] = None,
     absolute: float = 0.0,
-    replicates: int = 100,
+    replicates: Optional[int] = None,
     seed: int = 1,
     until_decided: bool = False,
     tails: str = "guarded",
@@ -643,7 +643,7 @@ def judge(
     for what, given in (("theory", theory), ("simulate", simulate)):
         if isinstance(given, (str, bytes, os.PathLike)):
             raise Error(f"{what} = {values.shown(given)}: a name; expected a table that was read: pandas.read_csv(NAME)")
-    replicates = values.whole(replicates, "parameter 'replicates'", 1)
+    wanted = 100 if replicates is None else values.whole(replicates, "parameter 'replicates'", 1)
     workers = values.whole(workers, "parameter 'workers'", 1)
     seed = values.whole(seed, "parameter 'seed'", 0)
     margin = None if margin is None else _allowance("margin", margin)
@@ -667,27 +667,58 @@ def judge(
             if given is not False and given is not None and (parameter, given) != ("workers", 1):
                 raise Error(f"parameter '{parameter}' = {values.shown(given)}: expected a function to simulate with")
         simulated = _given_simulation(simulate, grid, series)
+        given = max((len(set(curve.replicate)) for curve in simulated.values()), default=0)
+        if replicates is not None and wanted != given:
+            warn(f"parameter 'replicates' = {wanted} is not used: simulate has {given}, all of which are judged")
         return _judged(predicted, simulated, margin, absolute, tails, brought, None, series, label, folder)
     simulator = _Simulator(simulate, _grid(grid), series, seed, known, workers)
     _require_folder(folder)
-    bar = Bar(replicates * len(simulator.x), progress)
+    bar = Bar(wanted * len(simulator.x), progress)
     try:
         if not until_decided:
-            simulator.extend(0, replicates, bar.step)
+            simulator.extend(0, wanted, bar.step)
+            _warn_of_state(simulator.curves)
             return _judged(predicted, simulator.curves, margin, absolute, tails, brought, None, series, label, folder)
         begin = 0
-        for end in _attica.looks(replicates, sum(len(c.x) for c in predicted.values())):
+        for end in _attica.looks(wanted, sum(len(c.x) for c in predicted.values())):
             simulator.extend(begin, end, bar.step)
             begin = end
-            record = _check(predicted, simulator.curves, margin, absolute, tails, brought, replicates)
+            record = _check(predicted, simulator.curves, margin, absolute, tails, brought, wanted)
             if record["verdict"] not in ("INCONCLUSIVE", "NONE"):
                 break
+        _warn_of_state(simulator.curves)
         return _judged(predicted, simulator.curves, margin, absolute, tails, brought, record, series, label, folder)
     except BaseException as error:
         _keep(error, simulator.rows(), folder, label)
         raise
     finally:
         bar.clear()
+
+
+def _warn_of_state(simulation: Mapping[_Key, _Simulation]) -> None:
+    """Says so where the replicates of a function are correlated in the order of its calls by five standard errors.
+
+    Their generators are independent: a function that goes on from where its last call ended, as one Markov chain does, or
+    that counts its calls, gives replicates that are not.
+    """
+    fewest, errors = 20, 5
+    total, products = 0, 0.0
+    for curve in simulation.values():
+        by_x: dict[float, list[float]] = {}
+        for x, value in zip(curve.x, curve.value):
+            if math.isfinite(value):
+                by_x.setdefault(x, []).append(value)
+        for found in by_x.values():
+            y = np.array(found) - np.mean(found)
+            power = float(y @ y)
+            if len(y) >= fewest and power > 0:
+                total += len(y)
+                products += len(y) * float(y[1:] @ y[:-1]) / power
+    if total and products > errors * math.sqrt(total):
+        warn(
+            f"replicates of simulate are correlated in the order of its calls (autocorrelation {products / total:.2f}): does it "
+            "keep something from one call to the next? Error bars are too small then"
+        )
 
 
 def _judged(

@@ -15,7 +15,7 @@ from typing import Any, Iterable, Optional
 
 import numpy as np
 
-from .errors import Error
+from .errors import Error, warn
 
 #: What a table takes for a number. float() takes "1_000" as well, and digits of other scripts.
 _NUMBER = re.compile(r"\s*[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|nan|inf|infinity)\s*", re.ASCII | re.IGNORECASE)
@@ -79,7 +79,7 @@ def number(value: Any, what: str) -> float:
     if isinstance(value, str):
         if not _NUMBER.fullmatch(value):
             raise Error(f"{what} gave {shown(value)}; expected a number")
-        return float(value)
+        return _of_text(value, what)
     kind = _kind(value)
     if kind is None and not isinstance(value, (numbers.Real, np.generic)):
         if has(value, "__array__") or has(value, "detach"):
@@ -92,9 +92,28 @@ def number(value: Any, what: str) -> float:
     if kind is not None:
         raise Error(f"{what} gave {kind}; expected a number")
     try:
-        return float(value)
+        found = float(value)
+        small = found == 0 and bool(value != 0)  # Decimal, Fraction, long double
+        large = math.isinf(found) and bool(value != found)
     except Exception:  # noqa: BLE001  __float__ may raise anything
         raise Error(f"{what} gave {shown(value)}; expected a number") from None
+    return _held(found, small, large, value, what)
+
+
+def _held(found: float, small: bool, large: bool, value: Any, what: str) -> float:
+    """A number that a double holds: what is too large is refused, what is too small is 0, which is said."""
+    if large:
+        raise Error(f"{what} gave {shown(value)}, which no double holds; expected a number")
+    if small:
+        warn(f"{what} gave {shown(value)}, too small for a double: read as 0")
+    return found
+
+
+def _of_text(word: str, what: str) -> float:
+    """A number in digits."""
+    found = float(word)
+    small = found == 0 and re.search("[1-9]", re.split("[eE]", word)[0]) is not None
+    return _held(found, small, math.isinf(found) and "i" not in word.lower(), word, what)
 
 
 def array(value: Any, what: str) -> np.ndarray:
@@ -162,8 +181,13 @@ def _of_tensor(value: Any, what: str) -> np.ndarray:
 def _of_numpy(value: np.ndarray, what: str) -> np.ndarray:
     kind = value.dtype.kind
     if kind in "biuf":
-        with np.errstate(over="ignore"):  # of long double: infinite
-            return value.astype(np.float64)
+        with np.errstate(over="ignore", under="ignore"):
+            found = value.astype(np.float64)
+        if kind == "f" and value.dtype.itemsize > found.dtype.itemsize:  # long double
+            for beyond, large in (((found == 0) & (value != 0), False), (np.isinf(found) & np.isfinite(value), True)):
+                if np.any(beyond):
+                    _held(0.0, not large, large, value[beyond][0], what)
+        return found
     if kind == "O":
         flat = [number(element, what) for element in value.reshape(-1)]
         return np.array(flat, dtype=np.float64).reshape(value.shape)
@@ -226,7 +250,7 @@ def _labels(given: Any) -> Optional[np.ndarray]:
         plain = isinstance(label, numbers.Number) and not isinstance(label, (bool, np.bool_, complex, np.complexfloating))
         if not plain and not (isinstance(label, str) and _NUMBER.fullmatch(label)):
             return None
-        found.append(float(label))
+        found.append(number(label, "a label"))
     return np.array(found)
 
 
@@ -358,7 +382,7 @@ def coordinate(value: Any, what: str) -> "float | str | None":
             raise Error(f"{what} is {shown(word)}; expected text in one line")
         # Text of digits is a number, as in a table.
         whole_number = len(word) < 400 and re.fullmatch(r"[+-]?[0-9]+", word.strip())
-        return coordinate(int(word) if whole_number else float(word), what) if _NUMBER.fullmatch(word) else word.strip()
+        return coordinate(int(word) if whole_number else _of_text(word, what), what) if _NUMBER.fullmatch(word) else word.strip()
     if _is_time(value):
         return str(value)
     kind = _kind(value)

@@ -1182,11 +1182,15 @@ double Evaluator::integral(const Code& c) {
   const int f = c.parts[2];
   Workspace& w = workspace(c);
   const double value = with_peaks([&](double u) { return at(c.slot, u, f); }, a, b, w, c, 0);
-  if (w.largest == 0 && has_peaks(f)) {
+  // A peak may have been met at its very place alone; of an odd formula positive and negative
+  // halves cancel.
+  const bool met = w.largest > 0;
+  if ((!met || (value == 0 && a != -b)) && has_peaks(f)) {
     remark(
-        fmt::format("{}: the formula is 0 wherever it was evaluated between {:.6g} and {:.6g}; "
+        fmt::format("{}: the formula is 0 {}wherever it was evaluated between {:.6g} and {:.6g}; "
                     "if it has a narrow peak, give limits around it",
                     c.text,
+                    met ? "nearly " : "",
                     a,
                     b));
   }

@@ -277,19 +277,25 @@ TEST_CASE("read_table: values that are no numbers", "[studies][own]") {
   CHECK(std::isnan(theory(R"([{"x": 1, "value": NaN}])").rows[0].value));
   CHECK(std::isnan(theory(R"([{"x": 1, "value": null}])").rows[0].value));
   CHECK(std::isnan(simulation("x,replicate,value\n1,0,inf\n").rows[0].value));
-  // A number that no double holds: too small is 0, too large infinite, whatever the exponent's
-  // case.
+  // A number that no double holds: too small is 0, which is said, and too large is refused,
+  // whatever the exponent's case.
   for (const char* zero : {"1e-400", "1E-400", "+1E-400", "0.0E-999", "0.00000001e-320"}) {
     INFO(zero);
-    CHECK(theory(std::string("x,value\n1,") + zero + "\n").rows[0].value == 0);
+    const OutsideTable table = theory(std::string("x,value\n1,") + zero + "\n");
+    CHECK(table.rows[0].value == 0);
+    CHECK(table.remarks.size() == (zero == std::string("0.0E-999") ? 0 : 1));
   }
-  for (const char* large : {"1e400", "1E+400", "12345678901E+300"}) {
+  for (const std::string& large : {std::string("1e400"),
+                                   std::string("1E+400"),
+                                   std::string("12345678901E+300"),
+                                   std::string(400, '9')}) {
     INFO(large);
-    CHECK(theory(std::string("x,value\n1,") + large + "\n").rows[0].value == HUGE_VAL);
+    CHECK_THROWS_WITH(theory("x,value\n1," + large + "\n"), Catch::Contains("no double holds it"));
   }
-  CHECK(theory("x,value\n1," + std::string(400, '9') + "\n").rows[0].value == HUGE_VAL);
   CHECK(theory("x,value\n1,0." + std::string(400, '0') + "1\n").rows[0].value == 0);
+  CHECK(theory("x,value\n1,0." + std::string(400, '0') + "1\n").remarks.size() == 1);
   CHECK(theory("[{\"x\": 1, \"value\": 1E-400}]").rows[0].value == 0);
+  CHECK(theory("[{\"x\": 1, \"value\": 1E-400}]").remarks.size() == 1);
   // A mean that was not measured is a point of failed replicates.
   const RecordedOutcomes none =
       recorded_outcomes(simulation("x,mean,sem,n\n1,2,0.1,3\n2,,,3\n3,nan,,0\n"), "x");

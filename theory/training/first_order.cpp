@@ -30,15 +30,33 @@ double Moment::finite_size() const {
   return by_pairs ? std::abs(next) + 2 * next_error + unseparated : kShare * size;
 }
 
+namespace {
+
+void require_finite(const VectorXd& values, const char* what, const char* one) {
+  for (Index k = 0; k < values.size(); ++k) {
+    if (std::isfinite(values[k])) continue;
+    throw Error(ErrorKind::numerical,
+                fmt::format("{} of the model at the start: {} at {} {}, expected finite numbers",
+                            what,
+                            values[k],
+                            one,
+                            k));
+  }
+}
+
+}  // namespace
+
 void require_gradient_of_losses(const PopulationModel& model, const VectorXd& theta, double step) {
-  constexpr double kOfSlope = 0.02;  // as a tolerance
-  constexpr double kKinks = 3;       // of the scatter of slopes over samples, times the step
-  constexpr double kSingle = 1e-8;   // rounding of the mean loss in single precision
+  constexpr double kOfSlope = 0.02;     // as a tolerance
+  constexpr double kKinks = 3;          // of the scatter of slopes over samples, times the step
+  constexpr double kSingle = 1e-8;      // rounding of the mean loss in single precision
+  constexpr double kSingleEach = 1e-7;  // of the loss of a sample, by which signs are chosen
   const VectorXd& p = model.weights();
   VectorXd losses, above, below;
   VectorXd gradient(theta.size());
   model.pass(theta, losses, &p, &gradient);
-  if (!losses.allFinite() || !gradient.allFinite()) return;
+  require_finite(losses, "losses", "sample");
+  require_finite(gradient, "gradient", "component");
   RandomStream random({.seed = 0, .id = StreamId::theory});
   for (int k = 0; k < 3; ++k) {
     VectorXd along = gradient;
@@ -51,18 +69,42 @@ void require_gradient_of_losses(const PopulationModel& model, const VectorXd& th
     model.pass(theta - step * along, below);
     const VectorXd slopes = (above - below) / (2 * step);
     if (!slopes.allFinite()) continue;
-    const double by_losses = p.dot(slopes);
-    const double by_gradient = gradient.dot(along);
-    const double tolerance = kOfSlope * std::abs(by_losses) +
-                             kKinks * step * std::sqrt(p.dot(slopes.cwiseAbs2())) +
-                             kSingle * losses.cwiseAbs().maxCoeff() / step;
-    require(std::abs(by_gradient - by_losses) <= tolerance,
-            "gradient",
-            by_gradient,
-            fmt::format("{:.6g}, the slope of the mean loss along {}: the model's gradient is not "
-                        "the derivative of its losses",
-                        by_losses,
-                        k == 0 ? "it" : "a random direction"));
+    const auto require_slope = [&](const VectorXd& weights,
+                                   const VectorXd& by_model,
+                                   double rounding,
+                                   const std::string& what) {
+      const double by_losses = weights.dot(slopes);
+      const double by_gradient = by_model.dot(along);
+      const double tolerance = kOfSlope * std::abs(by_losses) +
+                               kKinks * step * std::sqrt(p.dot(slopes.cwiseAbs2())) +
+                               rounding * losses.cwiseAbs().maxCoeff() / step;
+      require(std::abs(by_gradient - by_losses) <= tolerance,
+              "gradient",
+              by_gradient,
+              fmt::format("{:.6g}, {}", by_losses, what));
+    };
+    require_slope(
+        p,
+        gradient,
+        kSingle,
+        fmt::format("the slope of the mean loss along {}: the model's gradient is not the "
+                    "derivative of its losses",
+                    k == 0 ? "it" : "a random direction"));
+    if (k == 0) continue;
+    // Samples that gain more than the median against the others: what ignores the weights, or takes
+    // a mean over them, has another slope.
+    VectorXd sorted = slopes;
+    std::nth_element(sorted.begin(), sorted.begin() + sorted.size() / 2, sorted.end());
+    const double median = sorted[sorted.size() / 2];
+    const VectorXd weights =
+        p.binaryExpr(slopes, [&](double q, double slope) { return slope < median ? -q : q; });
+    VectorXd weighted(theta.size());
+    model.pass(theta, losses, &weights, &weighted);
+    require_slope(weights,
+                  weighted,
+                  kSingleEach,
+                  "the slope of the weighted losses along a random direction, with weights of both "
+                  "signs: the model's gradient is that of other weights than it is given");
   }
 }
 

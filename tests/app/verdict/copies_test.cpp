@@ -1,5 +1,6 @@
 #include "attica/app/verdict/copies.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
@@ -84,4 +85,40 @@ TEST_CASE("copied_replicates: what may be equal by chance is none", "[app]") {
   std::vector<Row> single = once;
   single.insert(single.end(), once.begin(), once.end());
   CHECK_FALSE(copied_replicates(simulation(single)));
+}
+
+TEST_CASE("copied_replicates: copies at a single place", "[app]") {
+  // Rows of one x that stand there twice.
+  std::vector<Row> rows = normal_rows(24, 3);
+  std::vector<ObservedCurve> part = simulation(rows);
+  ObservedCurve& curve = part.front();
+  for (std::size_t r = 0; r < 24; ++r) {
+    curve.values[1].push_back(curve.values[1][r]);
+    curve.replicates[1].push_back(24 + r);
+  }
+  const auto found = copied_replicates(part);
+  REQUIRE(found);
+  CHECK(found->copies == 24);
+  CHECK(found->replicates == 48);
+  CHECK(found->place == "y at x=1");
+  // At every place a seed of its own, of eight.
+  std::vector<Row> few = normal_rows(40, 3);
+  const std::vector<Row> eight = normal_rows(8, 3);
+  for (std::size_t r = 0; r < few.size(); ++r) {
+    for (std::size_t k = 0; k < 3; ++k) few[r][k] = eight[(r * (2 * k + 1) + k + r / 8) % 8][k];
+  }
+  REQUIRE(copied_replicates(simulation(few)));
+  CHECK(copied_replicates(simulation(few))->copies == 32);
+  // Means of whole numbers, and atoms at 0 and 1 beside what is continuous, are equal by chance.
+  std::vector<Row> shares = normal_rows(200, 3, 1);
+  std::vector<Row> atoms = normal_rows(60, 3);
+  for (Row& row : shares) {
+    for (double& y : row) y = (50 + 10 * y) / 100 / 3;
+  }
+  for (Row& row : atoms) {
+    for (double& y : row) y = std::clamp(y, 0.0, 1.0);
+  }
+  CHECK_FALSE(copied_replicates(simulation(shares)));
+  CHECK_FALSE(copied_replicates(simulation(atoms)));
+  CHECK_FALSE(copied_replicates(simulation(normal_rows(200, 3, 1e4))));
 }

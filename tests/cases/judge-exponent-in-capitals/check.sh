@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A value below the range of doubles is 0, with E as with e, in every reader of numbers.
+# A value below the range of doubles is 0, with E as with e, in every reader of numbers, and a remark says so.
 source "$(dirname "${BASH_SOURCE[0]}")/../case.sh"
 sed 's/1E-400/1e-400/' capital.csv >lower.csv
 run 0 judge theory.csv capital.csv --margin 5% --name capital --json

@@ -732,6 +732,43 @@ TEST_CASE("training_theory: what batches differ by counts towards clipping", "[t
   CHECK_THAT(reason(34, {}), Catch::Contains("clip_norm"));
 }
 
+TEST_CASE("training_theory: refuses a gradient of other weights than it is given, and no number",
+          "[theory]") {
+  class Other : public PopulationModel {
+   public:
+    enum class Mistake { ignores_weights, takes_a_mean, is_no_number };
+    Other(const SampledModel& model, Mistake mistake) : model_(model), mistake_(mistake) {}
+    Index parameters() const override { return model_.parameters(); }
+    const VectorXd& weights() const override { return model_.weights(); }
+    void pass(const VectorXd& theta,
+              VectorXd& losses,
+              const VectorXd* weights,
+              VectorXd* gradient) const override {
+      if (weights == nullptr) return model_.pass(theta, losses, weights, gradient);
+      const VectorXd given = mistake_ == Mistake::ignores_weights ? VectorXd(model_.weights())
+                             : mistake_ == Mistake::takes_a_mean
+                                 ? VectorXd(*weights / weights->sum())
+                                 : *weights;
+      model_.pass(theta, losses, &given, gradient);
+      if (mistake_ == Mistake::is_no_number) (*gradient)[0] = std::nan("");
+    }
+
+   private:
+    const SampledModel& model_;
+    Mistake mistake_;
+  };
+  for (const char* name : {"tiny", "linear", "softmax", "potts", "mlp", "icl"}) {
+    CAPTURE(name);
+    const SampledModel right = reference_model(name);
+    const VectorXd start = reference_start(name);
+    for (const auto mistake : {Other::Mistake::ignores_weights, Other::Mistake::takes_a_mean})
+      CHECK(refused([&] { require_gradient_of_losses(Other(right, mistake), start); }) ==
+            "gradient");
+    CHECK_THROWS_WITH(require_gradient_of_losses(Other(right, Other::Mistake::is_no_number), start),
+                      Catch::Contains("gradient of the model at the start: nan at component 0"));
+  }
+}
+
 TEST_CASE("training_theory: refuses a gradient that is not the derivative of the losses",
           "[theory]") {
   // Each model with a gradient 5 % too long, or without the parameter of the largest derivative.
