@@ -171,7 +171,7 @@ BigramSetup bigram_setup(const Configuration& c, RateCheck rate_check, NoSignal 
   BigramSetup s{.model = configured_model(c, diagnostics, warnings),
                 .rates = configured_rates(c),
                 .batch = static_cast<double>(c.integer("sim.batch")),
-                .lambda = c.real("sim.l1"),
+                .lambda = c.declares("sim.l1") ? c.real("sim.l1") : 0,
                 .steps = c.declares("sim.steps") ? recorded_steps(c) : std::vector<std::int64_t>{},
                 .sampling = kSampling.of(c, "sim.surrogate"),
                 .algorithm = kAlgorithms.of(c, "sim.algorithm")};
