@@ -165,8 +165,9 @@ TEST_CASE("read_numeric_csv: a first line that counts the columns is a header", 
     CHECK(file.table.columns.empty());
     CHECK(file.remarks.size() == (matrix[3] == ',' && matrix[6] == '1' ? 1 : 0));
   }
-  // Rising whole numbers above others may be names: a row, but a remark says so.
-  for (const char* matrix : {"1,2,3\n0.5,0.25,0.1\n", "10,20\n0.5,1.5\n2,3\n"}) {
+  // Different whole numbers above others may be names: a row, but a remark says so.
+  for (const char* matrix :
+       {"1,2,3\n0.5,0.25,0.1\n", "3,2,1\n0.5,0.25,0.1\n", "10,20\n0.5,1.5\n2,3\n"}) {
     INFO(matrix);
     const MatrixFile file = read_file(matrix);
     CHECK(file.table.columns.empty());
@@ -177,7 +178,7 @@ TEST_CASE("read_numeric_csv: a first line that counts the columns is a header", 
   // Below names in a comment a blank line may separate matrices, as below none.
   CHECK_THROWS_WITH(read_file("# a b\n1 2\n\n3 4\n"), Catch::Contains(":3:1: error: a blank line"));
   CHECK(read_file("# a, b\n1 2\n3 4\n").table.columns == std::vector<std::string>{"a", "b"});
-  CHECK(read_file("3,2,1\n0.5,0.25,0.1\n").remarks.empty());
+  CHECK(read_file("3,3,2\n0.5,0.25,0.1\n").remarks.empty());
 }
 
 TEST_CASE("read_numeric_csv: missing files and folders cannot be read", "[core][csv]") {

@@ -35,7 +35,8 @@ TEST_CASE("bigram studies: bad input is refused by name",
   CHECK_THAT(refusal(study_named("bigrams-floor"), {{"sim.eta", 5.0}}), Contains("sim.eta"));
   CHECK_THAT(refusal(study, {{"model.instance", "explicit"}}), Contains("model.file"));
   CHECK_THAT(refusal(study, {{"model.instance", "text"}}), Contains("model.file"));
-  CHECK_THAT(refusal(study, {{"sim.surrogate", "aggregated"}, {"sim.l1", 0.1}}),
+  CHECK_THAT(refusal(study_named("bigrams-regularisation"),
+                     {{"sim.surrogate", "aggregated"}, {"sim.l1", 0.1}}),
              Contains("aggregated"));
   CHECK_THAT(refusal(study, {{"model.support", "strided"}, {"model.context", 5}}),
              Contains("strided"));

@@ -14,8 +14,10 @@ using attica::testing::made;
 
 TEST_CASE("gauss-overlaps: q - 2 m + variance is the test error of gauss-double-descent",
           "[studies][study:gauss-double-descent][study:gauss-overlaps]") {
-  const Table overrides{
-      {"model.sites", 8}, {"sweep.alpha", List{2.0}}, {"sweep.lambda", List{0.1}}};
+  const Table overrides{{"model.sites", 8},
+                        {"sweep.alpha", List{2.0}},
+                        {"sweep.lambda", List{0.1}},
+                        {"sim.data_sets", 2}};
   const Piece piece{.replicates = 3, .seed = 7};
   const auto errors = made(study_named("gauss-double-descent"), overrides)->simulate(piece);
   const auto overlaps = made(study_named("gauss-overlaps"), overrides)->simulate(piece);
