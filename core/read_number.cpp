@@ -34,6 +34,13 @@ std::string_view without_plus(std::string_view text) {
   return text;
 }
 
+bool is_out_of_range(std::string_view text) {
+  double value = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, code] = std::from_chars(text.data(), last, value);
+  return !text.empty() && end == last && code == std::errc::result_out_of_range;
+}
+
 }  // namespace
 
 std::optional<double> read_number(std::string_view text) {
@@ -49,17 +56,6 @@ std::optional<double> read_number(std::string_view text) {
   if (code != std::errc()) return std::nullopt;
   return value;
 }
-
-namespace {
-
-bool is_out_of_range(std::string_view text) {
-  double value = 0;
-  const char* const last = text.data() + text.size();
-  const auto [end, code] = std::from_chars(text.data(), last, value);
-  return !text.empty() && end == last && code == std::errc::result_out_of_range;
-}
-
-}  // namespace
 
 bool is_below_doubles(std::string_view text) {
   text = without_plus(text);

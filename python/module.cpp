@@ -16,10 +16,13 @@
 #include <limits>
 #include <map>
 #include <new>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "attica/app/command/command_line.hpp"
@@ -36,6 +39,7 @@
 #include "attica/plots/draw.hpp"
 #include "attica/plots/drawable.hpp"
 #include "attica/solvers/statistics/sequential.hpp"
+#include "attica/solvers/statistics/serial_correlation.hpp"
 #include "attica/sources/study.hpp"
 #include "attica/theory/gauss/flow.hpp"
 #include "attica/theory/gauss/ridge.hpp"
@@ -378,6 +382,23 @@ std::vector<std::size_t> looks(std::size_t cap, std::size_t points) {
   return GroupSequentialRule(cap, points).replicates();
 }
 
+/// Correlation of the replicates of some points in their order, and its p-value; none without five
+/// that differ.
+std::optional<std::pair<double, double>> serial_correlation_of(
+    const std::vector<std::vector<double>>& points) {
+  std::size_t most = 0;
+  for (const std::vector<double>& values : points) most = std::max(most, values.size());
+  std::vector<std::uint64_t> numbers(most);
+  std::iota(numbers.begin(), numbers.end(), std::uint64_t{0});
+  std::vector<OrderedReplicates> ordered;
+  ordered.reserve(points.size());
+  for (const std::vector<double>& values : points)
+    ordered.push_back({values, std::span(numbers).first(values.size())});
+  const std::optional<SerialCorrelation> found = serial_correlation(ordered);
+  if (!found) return std::nullopt;
+  return std::pair(found->correlation, found->p_value);
+}
+
 // --- pieces of theory --------------------------------------------------------------------------
 
 RidgeOrder order_of(const std::string& word) {
@@ -583,6 +604,7 @@ PYBIND11_MODULE(_attica, module) {
              py::arg("partial") = false,
              py::arg("ordered") = false);
   module.def("looks", looks, py::arg("cap"), py::arg("points"));
+  module.def("serial_correlation", serial_correlation_of, py::arg("points"));
 
   bind_training(module);
 

@@ -158,7 +158,8 @@ class TrainingSide : public Side {
   TheoryResult theory(TheoryGrid wanted, const Side* simulation) const override {
     command_.require_own();
     Grid grid = grid_of(simulation);
-    if (wanted == TheoryGrid::run) add_places_of_line(grid);
+    // Derivatives that are held begin anew at every step that is recorded.
+    if (wanted == TheoryGrid::run && method().hold == 1) add_places_of_line(grid);
     AnsweringModel model(key_of("command"), command_.fill({}, {}, 0), start_);
     if (has(c_, "weights")) model.set_weights(key_of("weights"), numbers(c_, "weights"));
     std::vector<std::string> names;

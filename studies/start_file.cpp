@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "attica/core/error.hpp"
+#include "attica/studies/used_with.hpp"
 
 namespace attica {
 namespace {
@@ -28,8 +29,17 @@ std::vector<std::string> assignments_of(std::string_view text) {
 }  // namespace
 
 std::optional<StartFile> StartFile::of(const Configuration& configuration,
-                                       const std::vector<std::string>& arrays) {
+                                       const std::vector<std::string>& arrays,
+                                       const std::vector<std::string>& replaced) {
   if (!configuration.has(kInitFile)) return std::nullopt;
+  for (const std::string& key : replaced) {
+    if (!given_otherwise(configuration, key)) continue;
+    throw Error(
+        ErrorKind::input,
+        fmt::format(
+            "parameter '{}' has no meaning with {}, which stands in its place", key, kInitFile),
+        key);
+  }
   const ArrayAddress address = array_address(configuration.text(kInitFile));
   StartFile start;
   start.file_ = address.file;

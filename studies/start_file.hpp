@@ -26,9 +26,11 @@ class StartFile {
  public:
   /// @brief The configured file; empty if none is.
   /// @param arrays the names that the study asks for, which are all that may be assigned
-  /// @throws Error (input) naming model.init_file
+  /// @param replaced parameters of the start that a file stands in place of
+  /// @throws Error (input) naming model.init_file, or one of `replaced` that was given besides
   static std::optional<StartFile> of(const Configuration& configuration,
-                                     const std::vector<std::string>& arrays);
+                                     const std::vector<std::string>& arrays,
+                                     const std::vector<std::string>& replaced = {});
 
   /// A length that an array must have, and what it counts; 0: any.
   using Length = std::pair<Eigen::Index, const char*>;

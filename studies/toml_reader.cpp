@@ -196,28 +196,39 @@ toml::table parsed(const std::string& text, const std::string& source, bool file
 
 namespace {
 
-/// What stands at a place of a text, up to a character that no number contains; columns are in
-/// characters.
-std::string_view number_at(std::string_view text, const toml::source_position& at) {
-  for (std::uint32_t line = 1; line < at.line; ++line)
-    text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
-  for (std::uint32_t column = 1; column < at.column && !text.empty(); ++column) {
-    text.remove_prefix(1);
-    while (!text.empty() && (static_cast<unsigned char>(text.front()) >> 6) == 0x2)
-      text.remove_prefix(1);
+/// Places of the numbers that were read as 0.
+void add_zeros(const toml::node& node, std::vector<toml::source_position>& places) {
+  if (const toml::table* table = node.as_table()) {
+    for (auto&& [key, value] : *table) add_zeros(value, places);
+  } else if (const toml::array* array = node.as_array()) {
+    for (const toml::node& value : *array) add_zeros(value, places);
+  } else if (node.is_floating_point() && node.as_floating_point()->get() == 0) {
+    places.push_back(node.source().begin);
   }
-  return text.substr(0, std::min(text.find_first_not_of("+-0123456789._eE"), text.size()));
 }
 
-void each_number(const toml::node& node, const std::function<void(const toml::node&)>& each) {
-  if (const toml::table* table = node.as_table()) {
-    for (auto&& [key, value] : *table) each_number(value, each);
-  } else if (const toml::array* array = node.as_array()) {
-    for (const toml::node& value : *array) each_number(value, each);
-  } else if (node.is_floating_point()) {
-    each(node);
+/// Goes through a text once; columns are in characters.
+class Places {
+ public:
+  explicit Places(std::string_view text) : rest_(text) {}
+
+  /// What stands at a place that is not before the last one, up to a character that no number has.
+  std::string_view number_at(const toml::source_position& at) {
+    for (; line_ < at.line; ++line_, column_ = 1)
+      rest_.remove_prefix(std::min(rest_.find('\n'), rest_.size() - 1) + 1);
+    for (; column_ < at.column && !rest_.empty(); ++column_) {
+      rest_.remove_prefix(1);
+      while (!rest_.empty() && (static_cast<unsigned char>(rest_.front()) >> 6) == 0x2)
+        rest_.remove_prefix(1);
+    }
+    return rest_.substr(0, std::min(rest_.find_first_not_of("+-0123456789._eE"), rest_.size()));
   }
-}
+
+ private:
+  std::string_view rest_;
+  toml::source_index line_ = 1;
+  toml::source_index column_ = 1;
+};
 
 }  // namespace
 
@@ -225,18 +236,22 @@ void require_held_numbers(const toml::table& document,
                           std::string_view text,
                           const std::string& source,
                           bool file) {
-  each_number(document, [&](const toml::node& node) {
-    if (node.as_floating_point()->get() != 0) return;
-    const toml::source_position at = node.source().begin;
-    const std::string_view number = number_at(text, at);
+  std::vector<toml::source_position> zeros;
+  add_zeros(document, zeros);
+  std::ranges::sort(zeros, [](const auto& a, const auto& b) {
+    return std::pair(a.line, a.column) < std::pair(b.line, b.column);
+  });
+  Places places(text);
+  for (const toml::source_position& at : zeros) {
+    const std::string_view number = places.number_at(at);
     const std::string_view mantissa = number.substr(0, number.find_first_of("eE"));
-    if (mantissa.find_first_of("123456789") == std::string_view::npos) return;
+    if (mantissa.find_first_of("123456789") == std::string_view::npos) continue;
     throw Error(ErrorKind::input,
                 fmt::format("{}: error: {}: no double holds it, whose sizes are 5e-324 to 1.8e308; "
                             "expected another unit, or 0",
                             file ? position(source, at) : source,
                             number));
-  });
+  }
 }
 
 std::string TomlReader::where(const toml::source_position& at) const {

@@ -26,7 +26,9 @@ const UsedWith* used_with(const Parameter& parameter, std::span<const Parameter>
       {"sim.length", "sim.place", {"trained"}},
       {"sim.eta", "sim.place", {"trained"}},
       {"sim.batch", "sim.place", {"trained"}},
-      {"sim.sets", "sim.place", {"threshold", "multiples"}}};
+      {"sim.sets", "sim.place", {"threshold", "multiples"}},
+      {"model.init_seed", "model.init", {"gaussian"}},
+      {"model.init_seed", "sim.initialisation", {"small"}}};
   for (const UsedWith& rule : all) {
     if (rule.key != parameter.key) continue;
     for (const Parameter& other : study) {
@@ -40,6 +42,14 @@ const UsedWith* used_with(const Parameter& parameter, std::span<const Parameter>
   return nullptr;
 }
 
+bool given_otherwise(const Configuration& configuration, const std::string& key) {
+  if (!configuration.given(key)) return false;
+  const Study* study = built_in().find(configuration.study());
+  return study == nullptr || std::ranges::none_of(study->parameters, [&](const Parameter& p) {
+           return p.key == key && p.fallback == configuration.at(key);
+         });
+}
+
 void refuse_unused(const Configuration& configuration, std::string_view decider) {
   const Study* study = built_in().find(configuration.study());
   if (study == nullptr) return;
@@ -47,7 +57,7 @@ void refuse_unused(const Configuration& configuration, std::string_view decider)
   for (const Parameter& p : study->parameters) {
     const UsedWith* rule = used_with(p, study->parameters);
     if (rule == nullptr || rule->decided_by != decider) continue;
-    if (!configuration.given(p.key) || p.fallback == configuration.at(p.key)) continue;
+    if (!given_otherwise(configuration, p.key)) continue;
     if (std::find(rule->words.begin(), rule->words.end(), chosen) != rule->words.end()) continue;
     throw Error(
         ErrorKind::input,

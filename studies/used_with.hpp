@@ -3,6 +3,7 @@
 /// @brief Parameters that have a meaning for some words of another parameter only.
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +21,10 @@ struct UsedWith {
 /// @brief The rule for a parameter among those of a study; null if it always has a meaning. The
 /// same names mean the same in all studies.
 const UsedWith* used_with(const Parameter& parameter, std::span<const Parameter> study);
+
+/// @brief Whether a parameter was given a value other than its default, as the generated
+/// configurations, which name all, do not. Of a study that is not ours: whether it was given.
+bool given_otherwise(const Configuration& configuration, const std::string& key);
 
 /// @brief Refuses parameters of a study of ours that `decider` gives no meaning, unless they stand
 /// at their default, as in the generated configurations.

@@ -696,27 +696,19 @@ def judge(
 
 
 def _warn_of_state(simulation: Mapping[_Key, _Simulation]) -> None:
-    """Says so where the replicates of a function are correlated in the order of its calls by five standard errors.
+    """Says so where the replicates of a function are correlated in the order of its calls, as in none of 999 random orders.
 
     Their generators are independent: a function that goes on from where its last call ended, as one Markov chain does, or
     that counts its calls, gives replicates that are not.
     """
-    fewest, errors = 20, 5
-    total, products = 0, 0.0
-    for curve in simulation.values():
-        by_x: dict[float, list[float]] = {}
+    points: dict[tuple[_Key, float], list[float]] = {}
+    for key, curve in simulation.items():
         for x, value in zip(curve.x, curve.value):
-            if math.isfinite(value):
-                by_x.setdefault(x, []).append(value)
-        for found in by_x.values():
-            y = np.array(found) - np.mean(found)
-            power = float(y @ y)
-            if len(y) >= fewest and power > 0:
-                total += len(y)
-                products += len(y) * float(y[1:] @ y[:-1]) / power
-    if total and products > errors * math.sqrt(total):
+            points.setdefault((key, x), []).append(value)
+    found = _attica.serial_correlation(list(points.values()))
+    if found is not None and found[1] <= 0.001:
         warn(
-            f"replicates of simulate are correlated in the order of its calls (autocorrelation {products / total:.2f}): does it "
+            f"replicates of simulate are correlated in the order of its calls (autocorrelation {found[0]:.2f}): does it "
             "keep something from one call to the next? Error bars are too small then"
         )
 

@@ -9,6 +9,7 @@
 
 #include "attica/studies/icl/key_query.hpp"
 #include "attica/studies/start_file.hpp"
+#include "attica/studies/used_with.hpp"
 #include "attica/theory/icl/key_query.hpp"
 
 namespace attica::icl_merged {
@@ -23,12 +24,8 @@ struct FileStart {
 };
 
 FileStart file_start(Configuration& c) {
-  const auto file = StartFile::of(c, {"v", "U"});
+  const auto file = StartFile::of(c, {"v", "U"}, {"model.init", "model.init_seed"});
   if (!file) return {};
-  if (c.given("model.init")) {
-    throw invalid_parameter(
-        "model.init", c.text("model.init"), "no such key together with model.init_file");
-  }
   const auto inputs = c.integer("model.dimension");
   const Eigen::Index wanted = c.has("model.heads") ? c.integer("model.heads") : 0;
   const NumberArray v = file->array("v", {{wanted, "heads"}});
@@ -56,6 +53,7 @@ class Merged : public PointwiseExperiment {
         seed_(c.integer<std::uint64_t>("model.init_seed")),
         scales_(ascending(c.reals("sweep.init_scale"))),
         enough_(enough_sequences(c)) {
+    refuse_unused(c, "model.init");
     if (white_ && c.real("model.spectrum_power") != 0) {
       throw invalid_parameter("model.init",
                               "white",

@@ -19,12 +19,8 @@ bool take_file_start(const Configuration& configuration, JomaState& start) {
 }
 
 std::vector<double> component_starts(const Configuration& configuration, std::size_t components) {
-  const auto file = StartFile::of(configuration, {"V"});
+  const auto file = StartFile::of(configuration, {"V"}, {"model.v0"});
   if (!file) return std::vector<double>(components, configuration.real("model.v0"));
-  if (configuration.given("model.v0")) {
-    throw invalid_parameter(
-        "model.v0", configuration.real("model.v0"), "no such key together with model.init_file");
-  }
   return file->array("V", {{static_cast<Eigen::Index>(components), "components"}}).values;
 }
 

@@ -13,6 +13,7 @@
 #include "attica/studies/potts/model.hpp"
 #include "attica/studies/start_file.hpp"
 #include "attica/studies/training_end.hpp"
+#include "attica/studies/used_with.hpp"
 #include "attica/theory/potts/factored_flow.hpp"
 #include "attica/theory/training/first_order.hpp"
 
@@ -69,7 +70,8 @@ class Flow : public PointwiseExperiment {
                   deterministic = c.text("sim.initialisation") == "deterministic",
                   scale = c.real("sim.scale"),
                   seed = c.integer<std::uint64_t>("model.init_seed"),
-                  from = StartFile::of(c, {"A", "V"})] {
+                  from = StartFile::of(
+                      c, {"A", "V"}, {"sim.initialisation", "sim.scale", "model.init_seed"})] {
           return Problem(family, deterministic, scale, seed, from);
         }),
         times_(ascending(c.reals("sim.times"))),
@@ -78,6 +80,7 @@ class Flow : public PointwiseExperiment {
             {"flow", Level::flow}, {"steps", Level::steps}, {"batches", Level::batches}}
                    .of(c, "theory.level")),
         method_{.rank = c.integer("theory.rank"), .hold = c.integer<std::uint64_t>("theory.hold")} {
+    refuse_unused(c, "sim.initialisation");
     constexpr double kMostSteps = 1e9;
     const double last = times_.back();
     require(last == 0 || (last / eta_ >= 0.5 && last / eta_ <= kMostSteps),

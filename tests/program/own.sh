@@ -201,7 +201,7 @@ cut -d, -f4 runs/study-theory-*/plots/own.csv >drawn
 says drawn excess_loss
 if grep -q tail_trace drawn; then fail "a constant of the theory alone is drawn"; fi
 if python3 -c 'import torch' 2>/dev/null; then
-  run 0 run pytorch.toml $svg --set 'sweep.samples=[20000]' --set agreement.excess_loss.relative=0.5 --replicates 40 --quiet
+  run 0 run pytorch.toml $svg --set 'sweep.samples=[20000]' --replicates 80 --quiet
   says out "AGREE: 1 of 1 points agree"
 else
   echo "no PyTorch here: pytorch.toml is not run" >&2

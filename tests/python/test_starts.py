@@ -206,6 +206,10 @@ def test_saturating_mlp(tmp_path):
     assert str(judged(theory, trained(2 * short, recorded, False), 2e-3).verdict) == "DISAGREE"
     with pytest.raises(attica.Error, match="model.v0"):
         attica.theory("joma-bounce", init_file=f"{tmp_path}/start.npy", mu=mu, v0=0.1)
+    with pytest.raises(attica.Error, match="sim.scale.* has no meaning with model.init_file"):
+        attica.theory("potts-flow", init_file=f"{tmp_path}/start.npy", scale=0.1)
+    with pytest.raises(attica.Error, match="model.init_seed"):
+        attica.theory("icl-merged", init_file=f"{tmp_path}/start.npy", init_seed=2)
 
 
 @pytest.mark.parametrize("with_logits", [True, False])

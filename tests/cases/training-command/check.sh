@@ -12,6 +12,22 @@ says "$mine/provenance.json" '"python"'
 
 run 0 theory training.toml
 cp out card.csv
+cat >same.py <<'PY'
+import csv
+import json
+import sys
+
+places = {(p["name"], x): y for p in json.load(open(sys.argv[1]))["predictions"] for x, y in zip(p["x"], p["y"])}
+rows = [row for row in csv.DictReader(line for line in open("card.csv") if not line.startswith("#"))]
+assert len(rows) == 20 and all(places[row["series"], float(row["x"])] == float(row["mean"]) for row in rows)
+PY
+python 0 same.py "$mine/theory.json"
+run 0 theory training.toml --set theory.training.hold=10
+cp out card.csv
+"$program" run training.toml --name held --quiet --replicates 2 --set theory.training.hold=10 >out 2>err
+python 0 same.py "$(echo runs/held-*)/theory.json"
+run 0 theory training.toml
+cp out card.csv
 # A learning rate 10 % off is found.
 run 1 run training.toml --name wrong --quiet --set 'plot.formats=["svg"]' --set 'theory.training.rate="1.1 * eta"'
 python 0 compare.py

@@ -13,10 +13,15 @@ TEST_CASE("icl-merged, icl-separate: bad input names the parameter",
   const Study merged = study_named("icl-merged");
   CHECK_THAT(refusal(merged, {{"model.init", "white"}}),
              Contains("model.init") && Contains("spectrum_power"));
+  CHECK_THAT(
+      refusal(merged,
+              {{"model.init", "white"}, {"model.spectrum_power", 0.0}, {"model.init_seed", 2}}),
+      Contains("'model.init_seed' has no meaning for model.init = \"white\""));
   CHECK_THAT(refusal(merged, {{"sim.times", List{1e9}}}), Contains("sim.times"));
   const Study separate = study_named("icl-separate");
   CHECK_THAT(refusal(separate, {{"model.rank", 5}, {"model.init", "gaussian"}}),
              Contains("model.rank"));
+  CHECK_THAT(refusal(separate, {{"model.init_seed", 2}}), Contains("model.init_seed"));
   CHECK_THAT(refusal(separate, {{"model.rank", 2}}), Contains("model.rank"));
   CHECK_THAT(refusal(separate, {{"model.heads", 5}}), Contains("model.heads"));
   CHECK_THAT(refusal(separate, {{"model.init_scale", 0.0}}), Contains("init_scale"));

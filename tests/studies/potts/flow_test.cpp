@@ -70,4 +70,38 @@ TEST_CASE("potts-flow: a theory of too many steps is refused", "[studies][potts]
   CHECK(parameter("flow") == "accepted");
 }
 
+TEST_CASE("potts-flow: the seed of a start that is not random is refused", "[studies][potts]") {
+  const auto parameter = [](const Table& overrides) {
+    return refused([&] { (void)made(study_named("potts-flow"), overrides); });
+  };
+  CHECK(parameter({{"model.init_seed", 2}}) == "accepted");
+  CHECK(parameter({{"sim.initialisation", "deterministic"}}) == "accepted");
+  // At its default, as in what `attica init` writes.
+  CHECK(parameter({{"sim.initialisation", "deterministic"}, {"model.init_seed", 1}}) == "accepted");
+  CHECK(parameter({{"sim.initialisation", "deterministic"}, {"model.init_seed", 2}}) ==
+        "model.init_seed");
+}
+
+TEST_CASE("potts-flow, body4-msd: the start is that of its own seed", "[studies][potts]") {
+  for (const char* name : {"potts-flow", "body4-msd"}) {
+    CAPTURE(name);
+    const auto first = [&](std::int64_t init_seed, std::int64_t seed) {
+      Table overrides{{"model.init_seed", init_seed}, {"sim.seed", seed}, {"theory.rank", 2}};
+      if (std::string(name) == "potts-flow") {
+        overrides.emplace_back("sim.times", List{0.0, 0.025});
+      } else {
+        overrides.emplace_back("sim.length", 1);
+      }
+      for (const Prediction& p :
+           made(study_named(name), overrides)->theory(TheoryGrid::requested).predictions) {
+        if (p.series.name == "excess_loss" || p.series.name == "test_loss")
+          return p.series.y.back();
+      }
+      return 0.0;
+    };
+    CHECK(first(1, 3) == first(1, 4));
+    CHECK(first(1, 3) != first(2, 3));
+  }
+}
+
 }  // namespace studies_potts_flow_test
