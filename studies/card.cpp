@@ -14,6 +14,7 @@
 #include "attica/studies/measured.hpp"
 #include "attica/studies/sources.hpp"
 #include "attica/studies/toml_reader.hpp"
+#include "attica/studies/used_with.hpp"
 
 namespace attica {
 
@@ -632,7 +633,11 @@ Study read(const std::string& text, const std::string& source, const BaseAt& bas
   study.agreement = [tables = reader.tables()](const Configuration& c) {
     return margins_of_card(tables, c);
   };
-  study.make = code.make;
+  if (code.make)
+    study.make = [make = code.make, parameters = study.parameters](Configuration& c) {
+      refuse_unused(c, parameters);
+      return make(c);
+    };
   if (code.figure) study.figure = std::move(code.figure);
   if (code.agreement) study.agreement = std::move(code.agreement);
   set_controls(study, reader.controls());

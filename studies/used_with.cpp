@@ -12,6 +12,7 @@ namespace attica {
 const UsedWith* used_with(const Parameter& parameter, std::span<const Parameter> study) {
   static const std::vector<UsedWith> all = {
       {"model.rho", "model.covariance", {"ar1", "equi", "arrow"}},
+      {"model.noise_ratio", "model.covariance", {"groups"}},
       {"model.nu", "model.covariance", {"precision"}},
       {"model.tau", "model.covariance", {"precision"}},
       {"model.file", "model.covariance", {"explicit", "data"}},
@@ -23,6 +24,11 @@ const UsedWith* used_with(const Parameter& parameter, std::span<const Parameter>
       {"model.spread", "model.instance", {"sinkhorn"}},
       {"model.file", "model.instance", {"explicit", "text"}},
       {"model.unit", "model.instance", {"text"}},
+      {"model.concentration", "model.prior", {"dirichlet"}},
+      {"sim.momentum", "sim.optimiser", {"momentum"}},
+      {"sim.beta1", "sim.optimiser", {"adam", "adamw"}},
+      {"sim.beta2", "sim.optimiser", {"adam", "adamw"}},
+      {"sim.adam_epsilon", "sim.optimiser", {"adam", "adamw"}},
       {"sim.length", "sim.place", {"trained"}},
       {"sim.eta", "sim.place", {"trained"}},
       {"sim.batch", "sim.place", {"trained"}},
@@ -50,15 +56,16 @@ bool given_otherwise(const Configuration& configuration, const std::string& key)
          });
 }
 
-void refuse_unused(const Configuration& configuration, std::string_view decider) {
-  const Study* study = built_in().find(configuration.study());
-  if (study == nullptr) return;
-  const std::string& chosen = configuration.text(std::string(decider));
-  for (const Parameter& p : study->parameters) {
-    const UsedWith* rule = used_with(p, study->parameters);
-    if (rule == nullptr || rule->decided_by != decider) continue;
-    if (!given_otherwise(configuration, p.key)) continue;
-    if (std::find(rule->words.begin(), rule->words.end(), chosen) != rule->words.end()) continue;
+void refuse_unused(const Configuration& configuration, std::span<const Parameter> study) {
+  for (const Parameter& p : study) {
+    const UsedWith* rule = used_with(p, study);
+    if (rule == nullptr || !configuration.declares(p.key) || !configuration.given(p.key) ||
+        p.fallback == configuration.at(p.key))
+      continue;
+    const std::string decider(rule->decided_by);
+    if (!configuration.declares(decider) || !configuration.has(decider)) continue;
+    const std::string& chosen = configuration.text(decider);
+    if (std::ranges::find(rule->words, chosen) != rule->words.end()) continue;
     throw Error(
         ErrorKind::input,
         fmt::format("parameter '{}' has no meaning for {} = \"{}\"", p.key, decider, chosen),

@@ -26,9 +26,9 @@ const UsedWith* used_with(const Parameter& parameter, std::span<const Parameter>
 /// configurations, which name all, do not. Of a study that is not ours: whether it was given.
 bool given_otherwise(const Configuration& configuration, const std::string& key);
 
-/// @brief Refuses parameters of a study of ours that `decider` gives no meaning, unless they stand
-/// at their default, as in the generated configurations.
+/// @brief Refuses parameters that what decides over them gives no meaning, unless they stand at
+/// their default. Every study of a card is asked before it is made.
 /// @throws Error (input) naming the parameter
-void refuse_unused(const Configuration& configuration, std::string_view decider);
+void refuse_unused(const Configuration& configuration, std::span<const Parameter> study);
 
 }  // namespace attica

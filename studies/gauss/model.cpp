@@ -10,7 +10,6 @@
 #include "attica/core/gauss/ensembles.hpp"
 #include "attica/core/input_files.hpp"
 #include "attica/sim/gauss/ridge.hpp"
-#include "attica/studies/used_with.hpp"
 
 namespace attica {
 
@@ -166,7 +165,6 @@ std::string unlike_scales(const Observations& data) {
 
 GaussianModel GaussianModel::from(Configuration& c) {
   const std::string covariance = c.text("model.covariance");
-  refuse_unused(c, "model.covariance");
   const bool data = on_data(c);
   if ((data || covariance == "explicit") && !c.has("model.file")) {
     throw invalid_parameter(
@@ -213,7 +211,6 @@ GaussianModel GaussianModel::from(Configuration& c) {
 }
 
 GaussianModel GaussianModel::family(const Configuration& c, Index sites) {
-  refuse_unused(c, "model.covariance");
   return GaussianModel(of_family(c, sites), 1.0);
 }
 

@@ -9,7 +9,6 @@
 
 #include "attica/studies/icl/key_query.hpp"
 #include "attica/studies/start_file.hpp"
-#include "attica/studies/used_with.hpp"
 #include "attica/theory/icl/key_query.hpp"
 
 namespace attica::icl_merged {
@@ -53,7 +52,6 @@ class Merged : public PointwiseExperiment {
         seed_(c.integer<std::uint64_t>("model.init_seed")),
         scales_(ascending(c.reals("sweep.init_scale"))),
         enough_(enough_sequences(c)) {
-    refuse_unused(c, "model.init");
     if (white_ && c.real("model.spectrum_power") != 0) {
       throw invalid_parameter("model.init",
                               "white",

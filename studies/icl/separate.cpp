@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "attica/studies/icl/key_query.hpp"
-#include "attica/studies/used_with.hpp"
 #include "attica/theory/icl/key_query.hpp"
 
 namespace attica::icl_separate {
@@ -33,7 +32,6 @@ class Separate : public PointwiseExperiment {
         scale_(c.real("model.init_scale")),
         enough_(enough_sequences(c)),
         seed_(c.integer<std::uint64_t>("model.init_seed")) {
-    refuse_unused(c, "model.init");
     const auto rank = static_cast<double>(shape_.rank);
     require(shape_.rank <= shape_.dimension,
             "model.rank",

@@ -12,7 +12,6 @@
 #include "attica/core/parallel.hpp"
 #include "attica/sim/init/reversal.hpp"
 #include "attica/studies/init/model.hpp"
-#include "attica/studies/used_with.hpp"
 
 namespace attica::init_trainability {
 namespace {
@@ -60,7 +59,6 @@ class Trainability : public NetworkExperiment {
               .batch = c.integer("sim.batch"),
               .eta = c.real("sim.eta"),
               .length = static_cast<std::uint64_t>(c.integer("sim.length"))} {
-    refuse_unused(c, "sim.place");
     require(level_ < 1 - c.real("model.cosine"),
             "model.level",
             level_,

@@ -30,29 +30,6 @@ const Choices<SpectrumPopulation::Kind>& population_kinds() {
   return all;
 }
 
-/// Refuses what only another covariance reads.
-void refuse_unused(const Configuration& c, SpectrumPopulation::Kind kind) {
-  using Kind = SpectrumPopulation::Kind;
-  constexpr double kRatio = 4;
-  constexpr double kRho = 0.7;
-  const auto unused = [&](const char* key, const char* word, double fallback, bool used) {
-    if (used || !c.given(key) || c.real(key) == fallback) return;
-    throw invalid_parameter(
-        key, c.real(key), fmt::format("no value unless model.covariance = \"{}\"", word));
-  };
-  unused("model.noise_ratio", "groups", kRatio, kind == Kind::groups);
-  unused("model.rho", "ar1", kRho, kind == Kind::ar1);
-  if (kind == Kind::data) return;
-  if (c.has("model.file")) {
-    throw invalid_parameter(
-        "model.file", c.text("model.file"), "no value unless model.covariance = \"data\"");
-  }
-  if (c.flag("model.standardise")) {
-    throw invalid_parameter(
-        "model.standardise", "true", "no value unless model.covariance = \"data\"");
-  }
-}
-
 double median_of(VectorXd values) {
   std::sort(values.begin(), values.end());
   return values(values.size() / 2);
@@ -66,7 +43,6 @@ SpectrumPopulation::SpectrumPopulation(Configuration& c)
       rho_(c.real("model.rho")) {
   if (on_rows()) read_rows(c);
   sites_ = c.integer("model.dimension");
-  refuse_unused(c, kind_);
   if (kind_ == Kind::groups) require_halves(c);
 }
 

@@ -11,7 +11,6 @@
 
 #include "attica/sim/masked/ridge.hpp"
 #include "attica/studies/masked/masked_unit.hpp"
-#include "attica/studies/used_with.hpp"
 
 namespace attica::masked_resampling_threshold {
 namespace {
@@ -41,9 +40,7 @@ class Thresholds : public PointwiseExperiment {
         continued_(c.text("sim.place") != "at"),
         compared_(c.text("sim.place") == "threshold"),
         sets_(static_cast<std::uint64_t>(c.integer("sim.sets"))),
-        thresholds_([this] { return unit_.thresholds(); }) {
-    refuse_unused(c, "sim.place");
-  }
+        thresholds_([this] { return unit_.thresholds(); }) {}
 
   void require_simulable() const override {
     for (std::size_t point = 0; point < points(); ++point) {

@@ -13,7 +13,6 @@
 #include "attica/studies/potts/model.hpp"
 #include "attica/studies/start_file.hpp"
 #include "attica/studies/training_end.hpp"
-#include "attica/studies/used_with.hpp"
 #include "attica/theory/potts/factored_flow.hpp"
 #include "attica/theory/training/first_order.hpp"
 
@@ -80,7 +79,6 @@ class Flow : public PointwiseExperiment {
             {"flow", Level::flow}, {"steps", Level::steps}, {"batches", Level::batches}}
                    .of(c, "theory.level")),
         method_{.rank = c.integer("theory.rank"), .hold = c.integer<std::uint64_t>("theory.hold")} {
-    refuse_unused(c, "sim.initialisation");
     constexpr double kMostSteps = 1e9;
     const double last = times_.back();
     require(last == 0 || (last / eta_ >= 0.5 && last / eta_ <= kMostSteps),

@@ -74,12 +74,6 @@ double least_curvature(const PottsModel& model, const WeightedSequences& states)
   return factored_tail(model, equally_weighted(sample)).least_curvature;
 }
 
-void refuse_unused(const Configuration& c, const char* key, bool used, const char* needs) {
-  if (c.given(key) && !used) {
-    throw Error(ErrorKind::input, fmt::format("parameter '{}' needs {}", key, needs), key);
-  }
-}
-
 }  // namespace
 
 PottsFamily::PottsFamily(Configuration& c)
@@ -90,9 +84,6 @@ PottsFamily::PottsFamily(Configuration& c)
       seed_(c.seed()) {
   const bool j_from_file = couplings_ == "explicit";
   const bool u_from_file = colour_couplings_ == "explicit";
-  refuse_unused(c, "model.density", couplings_ == "binary", "model.couplings = \"binary\"");
-  refuse_unused(c, "model.file", j_from_file, "model.couplings = \"explicit\"");
-  refuse_unused(c, "model.colour_file", u_from_file, "model.colour_couplings = \"explicit\"");
   if (j_from_file) {
     file_couplings_ = square_file(c, "model.file");
     take_size_from_file(c, "model.sites", file_couplings_.rows());
