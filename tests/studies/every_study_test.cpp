@@ -6,6 +6,7 @@
 
 #include "attica/studies/grids.hpp"
 #include "attica/studies/study.hpp"
+#include "attica/studies/used_with.hpp"
 #include "configured_study.hpp"
 
 namespace attica {
@@ -41,6 +42,33 @@ TEST_CASE("every study: has words for what it asks, neglects, cites and yields",
       CHECK(keys.count(new_key) == 1);
     }
   }
+}
+
+TEST_CASE("every study: a parameter that another one gives no meaning is refused", "[studies]") {
+  int rules = 0;
+  for (const Study& study : studies()) {
+    for (const Parameter& p : study.parameters) {
+      const UsedWith* rule = used_with(p, study.parameters);
+      if (rule == nullptr) continue;
+      const std::string decider(rule->decided_by);
+      const auto other = std::ranges::find_if(
+          study.parameters, [&](const Parameter& one) { return one.key == decider; });
+      for (const std::string& word : other->choices) {
+        INFO(study.name << ' ' << p.key << ' ' << word);
+        const bool used = std::ranges::find(rule->words, word) != rule->words.end();
+        Table overrides{{decider, word}};
+        const Value given = p.type == ParameterType::integer ? Value(std::int64_t{2})
+                            : p.type == ParameterType::flag  ? Value(true)
+                            : p.type == ParameterType::file  ? Value(std::string("none.csv"))
+                                                             : Value(0.625);
+        overrides.emplace_back(p.key, given);
+        const std::string message = testing::refusal(study, overrides);
+        CHECK((message.find("has no meaning for " + decider) != std::string::npos) == !used);
+        ++rules;
+      }
+    }
+  }
+  CHECK(rules > 100);
 }
 
 TEST_CASE("every study: its size can be swept, margins of the limit are of compared series",
