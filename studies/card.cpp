@@ -318,7 +318,7 @@ class CardReader {
     return study;
   }
 
-  /// @brief Margins of the limit of large size.
+  /// @brief The margins of the limit of large size.
   std::vector<LimitRule> limits() {
     Study study;
     const toml::array* tables = card_->table["limit"].as_array();
@@ -429,8 +429,7 @@ class CardReader {
     for (const std::string& list : description_keys()) {
       const toml::array* tables = card_->table[list].as_array();
       if (tables == nullptr) continue;
-      const std::string key =
-          list == "parameter" ? "key" : (list == "limit" ? "series" : "name");
+      const std::string key = list == "parameter" ? "key" : (list == "limit" ? "series" : "name");
       std::map<std::string, std::size_t> numbers;
       for (std::size_t k = 0; k < tables->size(); ++k) {
         const auto* table = (*tables)[k].as_table();
@@ -442,12 +441,9 @@ class CardReader {
         if (!name) continue;
         const auto [first, fresh] = numbers.emplace(*name, k + 1);
         if (!fresh) {
-          reader_.report(table->get(key)->source().begin,
-                         fmt::format("{} '{}' stands at [[{}]] {} already",
-                                     key,
-                                     *name,
-                                     list,
-                                     first->second));
+          reader_.report(
+              table->get(key)->source().begin,
+              fmt::format("{} '{}' stands at [[{}]] {} already", key, *name, list, first->second));
         }
       }
     }

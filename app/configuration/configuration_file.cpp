@@ -882,11 +882,11 @@ CheckedConfiguration read_configuration(const ConfigurationRequest& request,
     throw Error(ErrorKind::input, error.what() + (mistakes.empty() ? "" : "\n" + mistakes));
   }
   if (!mistakes.empty()) throw Error(ErrorKind::input, mistakes);
-  result.expected = expected_points_of(result,
-                                       parameters,
-                                       defaults,
-                                       own ? described_points(result.text, source)
-                                           : expected_points(result.study->name));
+  result.expected = expected_points_of(
+      result,
+      parameters,
+      defaults,
+      own ? described_points(result.text, source) : expected_points(result.study->name));
   if (own) return result;  // its series are known once it is built
   require_bounds(result);
   if (!result.figure.empty()) {

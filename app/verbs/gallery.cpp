@@ -405,8 +405,9 @@ int perturbed_gallery(const Options& options, const Registry& registry) {
     }
   }
   if (all.empty() && !options.files.empty())
-    throw invalid_parameter(
-        "--perturbed", fmt::format("{}", fmt::join(options.files, " ")), "a study with [[perturbed]]");
+    throw invalid_parameter("--perturbed",
+                            fmt::format("{}", fmt::join(options.files, " ")),
+                            "a study with [[perturbed]]");
   const auto rejected = std::count_if(
       all.begin(), all.end(), [](const PerturbedEntry& error) { return error.rejected(); });
   if (options.json) {
