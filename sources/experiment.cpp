@@ -5,10 +5,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "attica/core/error.hpp"
+#include "attica/core/words.hpp"
 #include "attica/sources/expression.hpp"
 #include "attica/sources/keys.hpp"
 #include "attica/sources/side.hpp"
@@ -18,12 +21,83 @@
 namespace attica::sources {
 namespace {
 
+/// Whether a text has a name as a whole word.
+bool has_word(std::string_view text, const std::string& name) {
+  const auto part = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
+  for (std::size_t at = text.find(name); at != std::string_view::npos;
+       at = text.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    if ((at == 0 || !part(text[at - 1])) && (end == text.size() || !part(text[end]))) return true;
+  }
+  return false;
+}
+
+/// Whether a value is a text, or a list with one, that names something.
+bool names(const Value& value, const std::string& name) {
+  if (const auto* text = std::get_if<std::string>(&value)) return has_word(*text, name);
+  const auto* list = std::get_if<List>(&value);
+  return list != nullptr &&
+         std::ranges::any_of(*list, [&](const Value& one) { return names(one, name); });
+}
+
+/// The built-in studies that are sides.
+std::vector<const Study*> studies_of(const Configuration& c) {
+  std::vector<const Study*> all;
+  for (const char* key :
+       {"theory.study", "theory.experiment", "simulation.study", "simulation.experiment"}) {
+    if (c.has(key)) all.push_back(named_study(key, c.text(key)));
+  }
+  return all;
+}
+
+/// A key of [model] or [sweep] that is no parameter of the studies that are sides, and that no
+/// formula and no command names: the studies go on with their defaults.
+std::optional<Error> unused_key(const Configuration& c) {
+  const std::vector<const Study*> studies = studies_of(c);
+  if (studies.empty()) return std::nullopt;
+  const Table entries = c.entries();
+  std::vector<std::string> known;
+  for (const Study* study : studies) {
+    for (const Parameter& p : study->parameters) {
+      if (p.key.starts_with("model.") || p.key.starts_with("sweep.")) known.push_back(p.name());
+    }
+  }
+  for (const auto& [key, value] : entries) {
+    if (!key.starts_with("model.")) continue;
+    const std::string name = key.substr(key.find('.') + 1);
+    if (std::ranges::count(known, name) > 0 || name == c.text("x")) continue;
+    const bool named = std::ranges::any_of(entries, [&, &own = key](const auto& entry) {
+      return entry.first != own && names(entry.second, name);
+    });
+    if (named) continue;
+    const std::string near = nearest(name, known);
+    return Error(ErrorKind::input,
+                 fmt::format("'{}' of [model] or [sweep] is no parameter of {}, and no formula and "
+                             "no command names it{}",
+                             name,
+                             studies.front()->name,
+                             near.empty() ? "" : fmt::format("; did you mean '{}'?", near)),
+                 key);
+  }
+  return std::nullopt;
+}
+
 class Sides : public Experiment {
  public:
   explicit Sides(Configuration& c) {
     require_text_read(c);
     theory_ = side(c, "theory");
     simulation_ = side(c, "simulation");
+    if (const auto unused = unused_key(c)) {
+      // Columns of a table may have that name: it selects their rows.
+      const auto has_table = [&](const std::string& side) {
+        return is_of_kind(c, side, "file") || is_of_kind(c, side, "command");
+      };
+      if (!has_table("theory") && !has_table("simulation")) throw *unused;
+      unused_ = unused->what();
+    }
     if (theory_ == nullptr && simulation_ == nullptr) {
       throw Error(ErrorKind::input,
                   "a study of one's own needs [theory], [simulation] or both, each with one of "
@@ -112,6 +186,7 @@ class Sides : public Experiment {
 
   std::vector<std::string> warnings() const override {
     std::vector<std::string> all;
+    if (!unused_.empty()) all.push_back(unused_);
     for (const auto* one : {&theory_, &simulation_}) {
       if (!*one) continue;
       for (std::string& warning : (*one)->warnings()) all.push_back(std::move(warning));
@@ -162,6 +237,7 @@ class Sides : public Experiment {
 
   std::unique_ptr<Side> theory_;
   std::unique_ptr<Side> simulation_;
+  std::string unused_;  ///< of a key that is perhaps used nowhere
   std::vector<std::string> compared_;
   std::vector<std::string> with_margin_;  ///< of them
   mutable std::mutex guard_;

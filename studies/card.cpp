@@ -58,6 +58,15 @@ std::optional<Value> value_of(const toml::node& node, const std::string& name) {
   return Value(expand_range(*table, name));
 }
 
+/// The name in a range: "rho" of "rho > 0" and of "-1 < rho < 1".
+std::string range_name(const std::string& text) {
+  const std::size_t first = text.find(' ');
+  const std::size_t second = text.find(' ', text.find(' ', first + 1) + 1);
+  if (second == std::string::npos) return text.substr(0, first);
+  const std::size_t name = text.find(' ', first + 1) + 1;
+  return text.substr(name, second - name);
+}
+
 /// "sites >= 2", "-1 < rho < 1".
 std::optional<Range> range_of(const std::string& text) {
   std::vector<std::string> words;
@@ -135,6 +144,9 @@ std::vector<TomlKey> parameter_keys(Parameter& p, bool& typed) {
              const auto text = text_of(node);
              const auto range = text ? range_of(*text) : std::nullopt;
              if (range) p.range = *range;
+             if (range && range_name(*text) != p.name())
+               throw invalid_parameter(
+                   p.key + ".range", *text, fmt::format("a range of {}", p.name()));
              return range.has_value();
            }},
           word_key<ParameterType>("type",
@@ -286,11 +298,10 @@ class CardReader {
     for (const Parameter& p : study.parameters) defined_.emplace_back(p.key, p);
     const std::vector<Parameter> before = std::move(study.parameters);
     study.parameters.clear();
-    toml::table said;
-    for (const std::string& key : description_keys()) {
-      if (const toml::node* node = card_->table.get(key)) said.insert(key, *node);
-    }
-    read_whole(said, study, reader_, false);
+    describing_ = true;
+    read_whole(card_->table, study, reader_, false);
+    require_said_once();
+    require_no_margin(before);
     reader_.finish();
     // A parameter that is described keeps its place.
     std::vector<Parameter> all = before;
@@ -305,6 +316,16 @@ class CardReader {
     study.parameters = std::move(all);
     require_known(study);
     return study;
+  }
+
+  /// @brief The margins of the limit of large size.
+  std::vector<LimitRule> limits() {
+    Study study;
+    const toml::array* tables = card_->table["limit"].as_array();
+    for (std::size_t k = 0; tables != nullptr && k < tables->size(); ++k)
+      static_cast<void>(read_limit((*tables)[k], study, reader_));
+    reader_.finish();
+    return std::move(study.limits);
   }
 
   /// @brief Series that are controls (AgreementRule::control).
@@ -391,7 +412,58 @@ class CardReader {
                         return node.is_string() || node.is_array();
                       }});
     }
+    if (describing_) {  // the rest of a user's file configures
+      std::erase_if(keys, [](const TomlKey& key) {
+        return std::ranges::count(description_keys(), key.name) == 0;
+      });
+      for (auto&& [key, node] : table) {
+        if (std::ranges::count(description_keys(), key.str()) == 0)
+          keys.push_back(any_key(std::string(key.str()), [](const toml::node&) { return true; }));
+      }
+    }
     reader.read(table, "", keys);
+  }
+
+  /// Refuses a second table for the same parameter, series, preset, ...: one of them would count.
+  void require_said_once() {
+    for (const std::string& list : description_keys()) {
+      const toml::array* tables = card_->table[list].as_array();
+      if (tables == nullptr) continue;
+      const std::string key = list == "parameter" ? "key" : (list == "limit" ? "series" : "name");
+      std::map<std::string, std::size_t> numbers;
+      for (std::size_t k = 0; k < tables->size(); ++k) {
+        const auto* table = (*tables)[k].as_table();
+        const auto name = table == nullptr ? std::nullopt : (*table)[key].value<std::string>();
+        if (!name && table != nullptr) {
+          reader_.report(table->source().begin,
+                         fmt::format("[[{}]] {}: missing key '{}'", list, k + 1, key));
+        }
+        if (!name) continue;
+        const auto [first, fresh] = numbers.emplace(*name, k + 1);
+        if (!fresh) {
+          reader_.report(
+              table->get(key)->source().begin,
+              fmt::format("{} '{}' stands at [[{}]] {} already", key, *name, list, first->second));
+        }
+      }
+    }
+  }
+
+  /// Refuses a margin for a series that is not to be judged.
+  void require_no_margin(const std::vector<Parameter>& parameters) {
+    const toml::array* tables = card_->table["series"].as_array();
+    for (std::size_t k = 0; tables != nullptr && k < tables->size(); ++k) {
+      const auto* table = (*tables)[k].as_table();
+      if (table == nullptr || !(*table)["diagnostic"].value_or(false)) continue;
+      const std::string name = (*table)["name"].value_or(std::string());
+      if (std::ranges::count(
+              parameters, fmt::format("agreement.{}.relative", name), &Parameter::key) > 0) {
+        reader_.report(table->get("diagnostic")->source().begin,
+                       fmt::format("series '{0}' has a margin, [agreement.{0}], and is not judged, "
+                                   "diagnostic = true; expected one of the two",
+                                   name));
+      }
+    }
   }
 
   /// Refuses values of presets, reference runs and perturbed theories for what is no parameter.
@@ -462,6 +534,16 @@ class CardReader {
     if (!typed && p.fallback) p.type = type_of(*p.fallback);
     if (p.key.empty() || p.meaning.empty())
       reader.report(table->source().begin, fmt::format("{}: expected key and meaning", place));
+    if (describing_ && known != nullptr && table->contains("default")) {
+      reader.report(table->get("default")->source().begin,
+                    fmt::format("the default of '{}' is its value in the file, not this one: "
+                                "leave `default` out",
+                                p.key));
+    }
+    if (p.type == ParameterType::text && table->contains("range")) {
+      reader.report(table->get("range")->source().begin,
+                    fmt::format("'{}' is a text, which has no range; expected choices", p.key));
+    }
     if (!typed && !p.fallback)
       reader.report(table->source().begin, fmt::format("{}: expected default or type", p.key));
     study.parameters.push_back(std::move(p));
@@ -507,13 +589,14 @@ class CardReader {
     return true;
   }
 
-  static bool read_preset(const toml::node& node, Study& study, TomlReader& reader) {
+  bool read_preset(const toml::node& node, Study& study, TomlReader& reader) {
     const auto* table = node.as_table();
     if (table == nullptr) return false;
     Preset preset;
     preset.name = (*table)["name"].value_or(std::string());
     preset.meaning = (*table)["meaning"].value_or(std::string());
-    if (preset.name.empty()) reader.report(table->source().begin, "preset: missing key 'name'");
+    if (preset.name.empty() && !describing_)
+      reader.report(table->source().begin, "preset: missing key 'name'");
     static_cast<void>(expected_of(*table));
     preset.values = values_of(*table, {"name", "meaning", "expected"});
     study.presets.push_back(std::move(preset));
@@ -596,6 +679,7 @@ class CardReader {
   Document card_;
   std::vector<Document> bases_ = {};
   TomlReader reader_;
+  bool describing_ = false;  ///< a user's file, which configures besides
   std::vector<std::pair<std::string, Parameter>> defined_ = {};  ///< by the bases
   std::vector<SeriesInfo> defined_series_ = {};
   std::vector<std::string> defined_diagnostic_ = {};
@@ -671,6 +755,10 @@ Study with_description(Study study, const std::string& text, const std::string& 
   Study described = reader.describe(std::move(study));
   set_controls(described, reader.controls());
   return described;
+}
+
+std::vector<LimitRule> described_limits(const std::string& text, const std::string& source) {
+  return CardReader(text, source, {}).limits();
 }
 
 namespace {
@@ -749,10 +837,15 @@ std::vector<MeasuredRange> measured_ranges(const std::string& study) {
 }
 
 std::map<std::string, ExpectedPoints> expected_points(const std::string& study) {
-  std::map<std::string, ExpectedPoints> all;
   const EmbeddedCard* card = card_of(study);
-  if (card == nullptr) return all;
-  const toml::table table = parsed(std::string(card->text), std::string(card->path), true);
+  if (card == nullptr) return {};
+  return described_points(std::string(card->text), std::string(card->path));
+}
+
+std::map<std::string, ExpectedPoints> described_points(const std::string& text,
+                                                       const std::string& source) {
+  std::map<std::string, ExpectedPoints> all;
+  const toml::table table = parsed(text, source, true);
   const toml::array* presets = table["preset"].as_array();
   if (presets == nullptr) return all;
   for (const toml::node& preset : *presets)

@@ -2,9 +2,11 @@
 /// @file
 /// @brief What a user's file says of its study, besides what it configures: the keys of cards.
 
+#include <map>
 #include <string>
 #include <vector>
 
+#include "attica/studies/expected_points.hpp"
 #include "attica/studies/study.hpp"
 
 namespace attica {
@@ -17,5 +19,14 @@ const std::vector<std::string>& description_keys();
 /// @param source its path, for messages
 /// @throws Error of kind input with all mistakes, a line each, as file:line:column
 Study with_description(Study study, const std::string& text, const std::string& source);
+
+/// @brief `expected` of each [[preset]] of a card, by the preset's name.
+/// @param text the card, or a user's file @param source its path, for messages
+/// @throws Error of kind input
+std::map<std::string, ExpectedPoints> described_points(const std::string& text,
+                                                       const std::string& source);
+
+/// @brief The margins of [[limit]] of a user's file. @throws Error of kind input
+std::vector<LimitRule> described_limits(const std::string& text, const std::string& source);
 
 }  // namespace attica

@@ -79,6 +79,9 @@ List checked_list(const Parameter& parameter,
     }
     checked.push_back(
         parameter.checked(elements[k], given != nullptr ? fmt::format("{}[{}]", name, k) : name));
+    // -0 is 0.
+    const double* real = std::get_if<double>(&checked.back());
+    if (real != nullptr && *real == 0) checked.back() = Value(0.0);
     if (distinct && !seen.insert(to_toml(checked.back())).second) {
       throw invalid_parameter(
           fmt::format("{}[{}]", name, k), to_toml(checked.back()), "distinct values");
@@ -542,14 +545,34 @@ void apply_preset(const Study& study,
   }
 }
 
+/// @throws Error of kind input for a preset with a value of what the file sweeps
+void require_not_swept(const CheckedConfiguration& c, const std::string& preset) {
+  if (preset.empty()) return;
+  for (const auto& [key, value] : find_preset(*c.study, preset).values) {
+    if (c.is_swept(key))
+      throw invalid_parameter(
+          "preset " + preset, key, fmt::format("a key that [sweep] does not vary"));
+  }
+}
+
+/// Whether two configurations sweep the same values.
+bool same_sweep(const std::vector<SweptScalar>& a, const std::vector<SweptScalar>& b) {
+  return std::ranges::equal(a, b, [](const SweptScalar& x, const SweptScalar& y) {
+    return x.key == y.key && x.values == y.values;
+  });
+}
+
 /// What the preset expects to compare whose settings these are; the seed, the number of replicates
 /// and what acts on recorded numbers alone may be others.
+/// @param defaults what a preset changes
 ExpectedPoints expected_points_of(const CheckedConfiguration& c,
-                                  const std::vector<Parameter>& parameters) {
-  if (!c.swept.empty()) return {};
-  for (const auto& [name, expected] : expected_points(c.study->name)) {
+                                  const std::vector<Parameter>& parameters,
+                                  const CheckedConfiguration& defaults,
+                                  const std::map<std::string, ExpectedPoints>& presets) {
+  if (!same_sweep(c.swept, defaults.swept)) return {};
+  for (const auto& [name, expected] : presets) {
     if (expected.empty()) continue;
-    Configuration of_preset(c.study->name, parameters);
+    Configuration of_preset = defaults.values;
     apply_preset(*c.study, parameters, name, of_preset);
     const bool same = std::ranges::all_of(c.study->parameters, [&](const Parameter& p) {
       if (p.key == "sim.seed" || p.key == "sim.replicates") return true;
@@ -738,7 +761,10 @@ const Preset& find_preset(const Study& study, const std::string& name) {
     if (preset.name == name) return preset;
     names.push_back(preset.name);
   }
-  throw invalid_parameter("--preset", name, fmt::format("one of {}", fmt::join(names, ", ")));
+  throw invalid_parameter("--preset",
+                          name,
+                          names.empty() ? fmt::format("none: '{}' has no presets", study.name)
+                                        : fmt::format("one of {}", fmt::join(names, ", ")));
 }
 
 std::string left_out() {
@@ -832,11 +858,16 @@ CheckedConfiguration read_configuration(const ConfigurationRequest& request,
   const std::vector<Parameter> parameters = all_parameters(*result.study);
   result.values = Configuration(result.study->name, parameters);
   // A file that defines its study holds the defaults, which a preset changes.
-  const bool defaults = result.study->defined_by != nullptr;
-  if (!defaults) apply_preset(*result.study, parameters, request.preset, result.values);
+  const bool own = result.study->defined_by != nullptr;
+  CheckedConfiguration defaults = result;
+  if (!own) apply_preset(*result.study, parameters, request.preset, result.values);
   Reader reader(result, parameters);
   reader.read(document, source, true);
-  if (defaults) apply_preset(*result.study, parameters, request.preset, result.values);
+  if (own) {
+    defaults = result;
+    require_not_swept(result, request.preset);
+    apply_preset(*result.study, parameters, request.preset, result.values);
+  }
   read_figure(document, source, true, result);
   read_overrides(request.overrides, reader, result);
   std::string mistakes;
@@ -851,9 +882,13 @@ CheckedConfiguration read_configuration(const ConfigurationRequest& request,
     throw Error(ErrorKind::input, error.what() + (mistakes.empty() ? "" : "\n" + mistakes));
   }
   if (!mistakes.empty()) throw Error(ErrorKind::input, mistakes);
-  if (result.study->defined_by) return result;  // its series are known once it is built
+  result.expected = expected_points_of(
+      result,
+      parameters,
+      defaults,
+      own ? described_points(result.text, source) : expected_points(result.study->name));
+  if (own) return result;  // its series are known once it is built
   require_bounds(result);
-  result.expected = expected_points_of(result, parameters);
   if (!result.figure.empty()) {
     // A panel that is not there is a mistake now, not after the run.
     Figure figure = result.study->figure(result.values);

@@ -166,10 +166,20 @@ std::vector<Exhibit> quick_exhibits(const Options& options,
   return all;
 }
 
+/// @throws Error (input) for a study or a file that is named twice: its second run would find the
+/// first one's folder
+void require_named_once(std::vector<std::string> names) {
+  std::ranges::sort(names);
+  const auto twice = std::ranges::adjacent_find(names);
+  if (twice != names.end())
+    throw invalid_parameter("STUDY|CONFIG", *twice, "every study and every file once");
+}
+
 /// All that the gallery shows. Overrides of the command line come before a reference run's own.
 std::vector<Exhibit> exhibits(const Options& options,
                               const Registry& registry,
                               std::vector<LeftOut>& left_out) {
+  require_named_once(options.files);
   std::vector<Exhibit> all = options.preset.empty() ? quick_exhibits(options, registry, left_out)
                                                     : preset_exhibits(options, registry);
   for (Exhibit& e : all) {
@@ -394,6 +404,10 @@ int perturbed_gallery(const Options& options, const Registry& registry) {
       all.push_back(std::move(error));
     }
   }
+  if (all.empty() && !options.files.empty())
+    throw invalid_parameter("--perturbed",
+                            fmt::format("{}", fmt::join(options.files, " ")),
+                            "a study with [[perturbed]]");
   const auto rejected = std::count_if(
       all.begin(), all.end(), [](const PerturbedEntry& error) { return error.rejected(); });
   if (options.json) {

@@ -69,14 +69,13 @@ Pilot run_pilot(const Work& work, int threads, bool quiet) {
   return pilot;
 }
 
-/// The run that was planned: everything that was asked for but the number of replicates, which the
-/// plan tells.
+/// The run that was planned: everything that was asked for, with the number of replicates that the
+/// plan states.
 std::string planned_command(const Options& options, std::int64_t replicates) {
   std::string command = "attica run " + shell_word(options.target);
   if (!options.preset.empty()) command += " --preset " + shell_word(options.preset);
   for (const Override& o : options.overrides) {
     const auto space = o.shown.find(' ');
-    if (o.shown.starts_with("--replicates ")) continue;
     command +=
         fmt::format(" {} {}", o.shown.substr(0, space), shell_word(o.shown.substr(space + 1)));
   }
@@ -233,6 +232,14 @@ int plan_verb(const Options& options, const Registry& registry) {
                 fmt::format("'{}' is neither a table nor the folder of a run: --width, --x, "
                             "--exponent and --expression are of a pilot that was made before",
                             options.target));
+  }
+  for (const Override& o : options.overrides) {
+    if (o.shown.starts_with("--replicates "))
+      throw Error(ErrorKind::input,
+                  fmt::format("{}: `plan` estimates the number of replicates, from a pilot of {}; "
+                              "leave the option out",
+                              o.shown,
+                              kPilotReplicates));
   }
   const Work work = requested_simulation(options, registry);
   const CheckedConfiguration& c = work.configuration;

@@ -16,6 +16,7 @@
 #include "attica/sources/study.hpp"
 #include "attica/sources/table.hpp"
 #include "attica/sources/unmatched.hpp"
+#include "attica/studies/description.hpp"
 
 namespace attica::app {
 
@@ -279,6 +280,15 @@ CheckedConfiguration recorded_configuration(const RunRecord& run, const Registry
         {.target = (run.path / "config.resolved.toml").string(), .preset = {}, .overrides = {}},
         registry);
     if (!c.study->defined_by) c.values.input_directories = folders_read(run);
+    if (!run.expected.empty()) c.expected = run.expected;
+    // Keys of a user's file that describe are not among the resolved ones.
+    const fs::path given = run.path / "config.toml";
+    if (c.study->defined_by && fs::is_regular_file(given)) {
+      Study described = *c.study;
+      described.limits = described_limits(read_whole(given), given.string());
+      c.defined = std::make_shared<const Study>(std::move(described));
+      c.study = c.defined.get();
+    }
     return c;
   } catch (const Error& error) {
     throw Error(ErrorKind::storage, error.what());
