@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "attica/core/error.hpp"
 #include "attica/studies/used_with.hpp"
@@ -118,6 +119,14 @@ NumberArray StartFile::array(const std::string& name, std::initializer_list<Leng
         kInitFile,
         fmt::format("{}:{} of shape {}", file_, theirs, shape_text(array.shape)),
         fmt::format("the shape {} ({})", fmt::join(sizes, " x "), fmt::join(words, " x ")));
+  }
+  constexpr double kLargestEntry = 1e150;  // its square is a finite number
+  const auto large = std::ranges::find_if(
+      array.values, [](double entry) { return std::abs(entry) > kLargestEntry; });
+  if (large != array.values.end()) {
+    throw invalid_parameter(kInitFile,
+                            fmt::format("{}:{} with an entry {:g}", file_, theirs, *large),
+                            fmt::format("entries within {:g} of 0", kLargestEntry));
   }
   return array;
 }

@@ -341,6 +341,12 @@ def test_an_array_is_assigned_once(tmp_path):
         attica.theory("icl-merged", init_file=f"{tmp_path}/net.npz:U=W,U=U")
 
 
+def test_entries_whose_squares_overflow(tmp_path):
+    np.save(tmp_path / "huge.npy", np.full((21, 21), 1e300))
+    with pytest.raises(attica.Error, match="entries within 1e\\+150 of 0"):
+        attica.theory("gauss-flow", sites=21, init_file=f"{tmp_path}/huge.npy")
+
+
 def test_measures(tmp_path):
     rng = np.random.default_rng(6)
     table = rng.normal(size=(300, 64))
