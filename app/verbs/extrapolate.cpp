@@ -2,6 +2,7 @@
 /// @brief `attica check --extrapolate`: the limit of large size.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +14,7 @@
 #include "attica/app/verbs/verbs.hpp"
 #include "attica/app/verdict/comparison.hpp"
 #include "attica/app/verdict/judge_run.hpp"
+#include "attica/core/error.hpp"
 #include "attica/solvers/statistics/agreement.hpp"
 #include "attica/solvers/statistics/extrapolation.hpp"
 #include "attica/solvers/statistics/multiple_tests.hpp"
@@ -61,12 +63,28 @@ SizeGroup size_group(const std::vector<SizedPoint>& points) {
   return group;
 }
 
+/// @throws Error (input) for a margin, in a user's file, of a series that the run does not have
+void require_limits_met(const Study& study, const Comparison& comparison) {
+  if (!study.defined_by) return;
+  std::vector<std::string> names;
+  for (const Place& place : comparison.places) {
+    if (std::ranges::find(names, place.series) == names.end()) names.push_back(place.series);
+  }
+  for (const LimitRule& limit : study.limits) {
+    if (std::ranges::find(names, limit.series) == names.end())
+      throw invalid_parameter("[[limit]] series",
+                              limit.series,
+                              fmt::format("a series that is compared: {}", fmt::join(names, ", ")));
+  }
+}
+
 std::map<std::string, SizeGroup> size_groups(const Options& options, const FinishedRun& finished) {
   const Study& study = *finished.configuration.study;
   ComparisonOptions matching = comparison_options(finished.configuration);
   matching.relative_margin = options.margin;
   const Comparison comparison =
       compare(finished.record.rules, finished.record.theory, finished.replicates, matching);
+  require_limits_met(study, comparison);
   std::map<std::string, std::vector<SizedPoint>> points;
   for (std::size_t k = 0; k < comparison.points.size(); ++k) {
     const ComparedPoint& p = comparison.points[k];
